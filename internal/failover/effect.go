@@ -1,0 +1,109 @@
+package failover
+
+import "time"
+
+// Effect is something to do. It is data until control runs it.
+type Effect interface{ isEffect() }
+
+// Gather reads both nodes and the other evidence, each within Timeout (R4).
+type Gather struct {
+	Nodes   []string
+	Timeout time.Duration
+}
+
+// Seal seals the lease of the suspect for an operation (R10).
+type Seal struct {
+	Node        string
+	Epoch       uint64
+	OperationID string
+}
+
+// Claim saves the state with the conditions of a claim: maintenance is off and
+// nothing changed since it was loaded (R11).
+type Claim struct{}
+
+// Stop stops a machine without its operating system's shutdown (R15).
+type Stop struct {
+	Node  string
+	Epoch uint64
+}
+
+// ReadInstance reads the state of a node's machine.
+type ReadInstance struct{ Node string }
+
+// ReadNode reads one node's own view.
+type ReadNode struct {
+	Node    string
+	Timeout time.Duration
+}
+
+// Promote runs the engine's promotion on a node, at most once per operation,
+// step and attempt, and not after Deadline (R21).
+type Promote struct {
+	Node        string
+	Epoch       uint64
+	OperationID string
+	Attempt     int
+	CommandID   string // of an earlier run of this attempt, if known
+	Deadline    time.Time
+}
+
+// MoveRoute leads the VIP to a node in one route table.
+type MoveRoute struct {
+	Table    string
+	Node     string
+	Epoch    uint64
+	Deadline time.Time // may be finished until then without the record (R27)
+}
+
+// CheckPath opens a TCP connection to the endpoint through one route table.
+type CheckPath struct {
+	Table string
+	Node  string
+}
+
+// Start starts a node's machine, and with it its database, again.
+type Start struct {
+	Node  string
+	Epoch uint64
+}
+
+// Wait lets time pass.
+type Wait struct{ For time.Duration }
+
+// Record appends to the history.
+type Record struct{ Entry Entry }
+
+// Notify tells people.
+type Notify struct{ Entry Entry }
+
+// Entry is one line of history.
+type Entry struct {
+	At          time.Time
+	OperationID string
+	Event       string // "started", "ended", "refused", "ignored", "step", "blocked", "would_have_acted"
+	Kind        Kind
+	Epoch       uint64
+	From, To    string
+	Step        StepName
+	Reason      string // for people
+	Next        string // next command for people, "" if none
+	Evidence    []Evidence
+	Phases      []PhaseTime
+	Outcome     string
+	Actor       string
+}
+
+func (Gather) isEffect()       {}
+func (Seal) isEffect()         {}
+func (Claim) isEffect()        {}
+func (Stop) isEffect()         {}
+func (ReadInstance) isEffect() {}
+func (ReadNode) isEffect()     {}
+func (Promote) isEffect()      {}
+func (MoveRoute) isEffect()    {}
+func (CheckPath) isEffect()    {}
+func (Start) isEffect()        {}
+func (Wait) isEffect()         {}
+func (Record) isEffect()       {}
+func (Notify) isEffect()       {}

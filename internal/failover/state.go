@@ -1,0 +1,223 @@
+// Package failover decides. Step takes the state of a group and one event and
+// returns the next state and the effects to run. It is pure: it reads no
+// clock, does no I/O and knows no AWS; times come with the events.
+package failover
+
+import "time"
+
+// Phase is where a group is in its life.
+type Phase string
+
+// The phases of a group.
+const (
+	Bootstrapping Phase = "bootstrapping"
+	Steady        Phase = "steady"
+	TakingOver    Phase = "taking_over"
+	SwitchingOver Phase = "switching_over"
+	Rejoining     Phase = "rejoining"
+	Blocked       Phase = "blocked"
+)
+
+// Policy says how much the group does by itself.
+type Policy string
+
+// The policies of a group.
+const (
+	Automatic Policy = "automatic" // decide and act
+	Approval  Policy = "approval"  // decide, then wait for a human
+	Observe   Policy = "observe"   // say only what would have been done
+)
+
+// Fencing says when the standby may be promoted (R16).
+type Fencing string
+
+// The fencing modes of a group.
+const (
+	// Strict promotes once the old primary is read as stopped.
+	Strict Fencing = "strict"
+	// PeerWindow promotes once the stop is accepted, where the old primary's
+	// dead-man is in force and its window has not ended.
+	PeerWindow Fencing = "peer_window"
+)
+
+// NodeConfig is one side of a group as declared.
+type NodeConfig struct {
+	ID       string // such as "a"
+	Instance string // EC2 instance id
+	ENI      string // network interface that the VIP routes lead to
+	Zone     string
+	Region   string
+}
+
+// Config is what Terraform declares about a group. Times are whole seconds on
+// the record and durations here.
+type Config struct {
+	Engine    string            // "db2"
+	Settings  map[string]string // the engine's own, such as database and instance_owner
+	Nodes     []NodeConfig      // two
+	Preferred string            // node that is primary at creation
+	VIP       string            // IPv4 address of the endpoint, "" without one
+	Port      int               // TCP port of the endpoint, 0 = no check of the data path
+	Routes    []string          // route tables that lead the VIP
+	Checkers  map[string]string // route table -> instance in one of its subnets that can try the data path
+	Policy    Policy
+	Fencing   Fencing
+
+	LatencyThreshold time.Duration // SQL slower than this counts as failed
+	MaxClockOffset   time.Duration // R8: 2 s
+	PromoteMargin    time.Duration // R8: window left at the expected start, 10 s
+	PromoteDelay     time.Duration // expected time from decision to the start of the promotion
+	GatherTimeout    time.Duration // R4: 3 s for a node's own view
+	EvidenceWait     time.Duration // how long an event may wait for a second signal
+	FenceTimeout     time.Duration // stop accepted to stop confirmed
+	PromoteTimeout   time.Duration // deadline of the promotion command on the node
+	RedirectTimeout  time.Duration // for all routes together
+	Cooldown         time.Duration // R30
+}
+
+// Node returns the node with the given id.
+func (c Config) Node(id string) (NodeConfig, bool) {
+	for _, n := range c.Nodes {
+		if n.ID == id {
+			return n, true
+		}
+	}
+	return NodeConfig{}, false
+}
+
+// Other returns the id of the node that is not id.
+func (c Config) Other(id string) string {
+	for _, n := range c.Nodes {
+		if n.ID != id {
+			return n.ID
+		}
+	}
+	return ""
+}
+
+// State is a group's authority as one item of the record, and its Config.
+type State struct {
+	Group  string
+	Config Config
+
+	Epoch     uint64 // grows by one with every change of primary
+	Primary   string // node id
+	Phase     Phase
+	Operation *Operation // nil if none runs
+
+	Fenced      map[string]Fence // by node id (R18)
+	Maintenance Maintenance
+	Cooldown    time.Time // no automatic takeover before, unless R30 ends it
+	Changed     time.Time // last change of primary; events older than it are stale (R3)
+	Version     uint64    // compare-and-swap (R11)
+
+	// Attempt is a decision that is not claimed yet. It lives in the runner's
+	// memory only.
+	Attempt *Attempt
+}
+
+// Maintenance switches automatic action off.
+type Maintenance struct {
+	On     bool
+	Until  time.Time // zero = until it is ended by hand
+	Reason string
+}
+
+// Active reports whether maintenance is in force: expired maintenance is off.
+func (m Maintenance) Active(now time.Time) bool {
+	return m.On && (m.Until.IsZero() || now.Before(m.Until))
+}
+
+// Fence is the durable mark that a node must not run (R18).
+type Fence struct {
+	Epoch     uint64
+	Method    string   // "stop"
+	Groups    []string // original security groups, where the method isolates
+	At        time.Time
+	Confirmed bool // read as stopped or terminated (R17)
+}
+
+// Kind of an operation.
+type Kind string
+
+// The kinds of operations.
+const (
+	Takeover   Kind = "takeover"
+	Switchover Kind = "switchover"
+	Rejoin     Kind = "rejoin"
+	Adopt      Kind = "adopt" // follow an operator's own takeover (R7)
+)
+
+// StepName is a step of an operation. A step is recorded before its effect.
+type StepName string
+
+// The steps of a takeover, in their order.
+const (
+	StepFence    StepName = "fence"    // stop the old primary and read that it is accepted
+	StepFenced   StepName = "fenced"   // strict: wait for stopped
+	StepRecheck  StepName = "recheck"  // read the standby again (R20)
+	StepPromote  StepName = "promote"  // TAKEOVER
+	StepConfirm  StepName = "confirm"  // read PRIMARY (R14)
+	StepRedirect StepName = "redirect" // routes
+	StepVerify   StepName = "verify"   // fence confirmed, data path checked
+	StepRestart  StepName = "restart"  // R20, R31: start the old primary again
+	StepDone     StepName = "done"
+)
+
+// Operation is the one thing that a group does at a time.
+type Operation struct {
+	ID        string
+	Kind      Kind
+	From, To  string
+	Step      StepName
+	Attempt   int // of this step
+	Started   time.Time
+	StepSince time.Time
+	Deadline  time.Time // of this step
+	CommandID string    // SSM command of this step, once known (R21)
+
+	Trigger  string              // what set it off, for people
+	Evidence []Evidence          // what the decision rests on
+	Config   Config              // snapshot (R13)
+	Routes   map[string]Redirect // result per route table (R26)
+	Phases   []PhaseTime         // how long each step took
+	Fence    FenceProgress
+
+	// Blocked says why the operation does not go on, and Next what a human
+	// does about it.
+	Blocked string
+	Next    string
+}
+
+// FenceProgress is what is known of the running fence.
+type FenceProgress struct {
+	Accepted  time.Time // read as stopping or later
+	Confirmed time.Time // read as stopped or terminated
+	Started   bool      // StopInstances has been sent at least once
+}
+
+// Redirect is the result of moving one route.
+type Redirect struct {
+	Moved    bool
+	Verified bool
+	Error    string
+	Tries    int
+}
+
+// PhaseTime is one finished step.
+type PhaseTime struct {
+	Step  StepName
+	Start time.Time
+	End   time.Time
+}
+
+// Attempt is a takeover that was decided or is being considered, before the
+// claim.
+type Attempt struct {
+	OperationID string
+	Suspect     string // node that the evidence is about
+	Trigger     string
+	Since       time.Time // first look
+	Evidence    []Evidence
+	Sealing     bool
+}
