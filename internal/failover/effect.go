@@ -8,6 +8,8 @@ type Effect interface{ isEffect() }
 // Gather reads both nodes and the other evidence, each within Timeout (R4).
 type Gather struct {
 	Nodes   []string
+	Suspect string
+	Alarm   string // ARN to read again, "" = none
 	Timeout time.Duration
 }
 

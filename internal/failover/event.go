@@ -15,6 +15,28 @@ type Alarmed struct {
 	Reason      string
 }
 
+// Asked: a human asks for a takeover from Node. Every guard but the policy's
+// applies.
+type Asked struct {
+	At          time.Time
+	Node        string
+	OperationID string
+	Actor       string
+	Reason      string
+}
+
+// Retried: a human has done what a blocked operation asked for.
+type Retried struct {
+	At    time.Time
+	Actor string
+}
+
+// Cancelled: a human gives a blocked operation up.
+type Cancelled struct {
+	At    time.Time
+	Actor string
+}
+
 // Gathered: both nodes were read.
 type Gathered struct {
 	At    time.Time
@@ -112,6 +134,9 @@ type Started struct {
 type Elapsed struct{ At time.Time }
 
 func (Alarmed) isEvent()       {}
+func (Asked) isEvent()         {}
+func (Retried) isEvent()       {}
+func (Cancelled) isEvent()     {}
 func (Gathered) isEvent()      {}
 func (Sealed) isEvent()        {}
 func (Claimed) isEvent()       {}

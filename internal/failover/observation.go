@@ -99,7 +99,8 @@ type Observation struct {
 	// WaitsForStandby: as primary, its log waits for the standby, so that slow
 	// SQL is the standby's fault (R4).
 	WaitsForStandby bool
-	Position        uint64 // highest log position that it has
+	Position        uint64    // highest log position that it has
+	ConnectedSince  time.Time // as standby: since when it is connected; zero = unknown
 
 	LastGoodProbe time.Time // committed below the threshold
 	LastBadProbe  time.Time // failed, timed out or above the threshold

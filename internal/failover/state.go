@@ -153,13 +153,14 @@ type StepName string
 
 // The steps of a takeover, in their order.
 const (
+	StepRecheck  StepName = "recheck"  // read the standby again, just before fencing (R20)
 	StepFence    StepName = "fence"    // stop the old primary and read that it is accepted
 	StepFenced   StepName = "fenced"   // strict: wait for stopped
-	StepRecheck  StepName = "recheck"  // read the standby again (R20)
 	StepPromote  StepName = "promote"  // TAKEOVER
 	StepConfirm  StepName = "confirm"  // read PRIMARY (R14)
 	StepRedirect StepName = "redirect" // routes
 	StepVerify   StepName = "verify"   // fence confirmed, data path checked
+	StepWithdraw StepName = "withdraw" // R20: stop a standby that stays unreadable
 	StepRestart  StepName = "restart"  // R20, R31: start the old primary again
 	StepDone     StepName = "done"
 )
@@ -175,6 +176,22 @@ type Operation struct {
 	StepSince time.Time
 	Deadline  time.Time // of this step
 	CommandID string    // SSM command of this step, once known (R21)
+
+	// Promotions counts the promotions that were sent (R21).
+	Promotions int
+	// Pending counts effects of this step whose results are not in yet.
+	Pending int
+	// ReadSince is when a node that must be read was first asked in vain.
+	ReadSince time.Time
+	// LastResult is what the last promotion said, such as "SQL1770N/9".
+	LastResult string
+	// Promoting is until when an earlier promotion may still take effect.
+	Promoting time.Time
+	// Fencing is the mode that this operation follows (R16).
+	Fencing Fencing
+	// WindowEnd is until when the old primary certainly accepts no commit by
+	// itself, on the runner's clock; zero = it never stops by itself.
+	WindowEnd time.Time
 
 	Trigger  string              // what set it off, for people
 	Evidence []Evidence          // what the decision rests on
@@ -193,7 +210,8 @@ type Operation struct {
 type FenceProgress struct {
 	Accepted  time.Time // read as stopping or later
 	Confirmed time.Time // read as stopped or terminated
-	Started   bool      // StopInstances has been sent at least once
+	Sent      time.Time // StopInstances was sent last
+	Tries     int
 }
 
 // Redirect is the result of moving one route.
@@ -216,8 +234,13 @@ type PhaseTime struct {
 type Attempt struct {
 	OperationID string
 	Suspect     string // node that the evidence is about
-	Trigger     string
-	Since       time.Time // first look
+	Alarm       string // ARN of the alarm that set it off, "" for a human
+	Trigger     string // for people
+	Human       string // who asked for it, "" = nobody
+	Since       time.Time
 	Evidence    []Evidence
-	Sealing     bool
+	Fencing     Fencing
+	WindowEnd   time.Time
+	Adopt       bool // follow an operator's takeover instead (R7)
+	FenceOld    bool // adopting: the old primary still reads PRIMARY
 }

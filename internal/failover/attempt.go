@@ -1,0 +1,204 @@
+package failover
+
+import (
+	"fmt"
+	"time"
+)
+
+// gatherPause lies between two looks at the evidence while an event waits for
+// a second signal.
+const gatherPause = 5 * time.Second
+
+// alarmed starts a look at a group whose alarm went off.
+func (s State) alarmed(e Alarmed) (State, []Effect) {
+	if op := s.Operation; op != nil && op.ID == e.OperationID {
+		return s.resume(e.At) // R2: a redelivery goes on with its operation
+	}
+	if reason := s.ignores(e); reason != "" {
+		entry := Entry{At: e.At, OperationID: e.OperationID, Event: "ignored", Epoch: s.Epoch, From: e.Node, Reason: reason, Actor: e.Alarm}
+		return s, []Effect{Record{Entry: entry}}
+	}
+	trigger := "alarm " + e.Alarm
+	if e.Reason != "" {
+		trigger += ": " + e.Reason
+	}
+	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: e.Node, Alarm: e.Alarm, Trigger: trigger, Since: e.At}
+	return s.look(e.At)
+}
+
+// ignores says why an alarm starts nothing, "" if it does.
+func (s State) ignores(e Alarmed) string {
+	switch {
+	case s.Operation != nil && !s.RouteOnly():
+		if s.Phase == Blocked {
+			return fmt.Sprintf("operation %s is blocked: %s", s.Operation.ID, s.Operation.Blocked)
+		}
+		return fmt.Sprintf("operation %s (%s to %s) is running already", s.Operation.ID, s.Operation.Kind, s.Operation.To)
+	case e.Node != s.Primary:
+		return fmt.Sprintf("standby unhealthy: node %s is not the primary (node %s is, epoch %d); nothing to take over", e.Node, s.Primary, s.Epoch)
+	case !s.Changed.IsZero() && e.Changed.Before(s.Changed): // R3
+		return fmt.Sprintf("stale: the alarm changed at %s, before node %s became primary at %s", stamp(e.Changed), s.Primary, stamp(s.Changed))
+	}
+	return ""
+}
+
+// asked starts a look at a group on a human's word.
+func (s State) asked(e Asked) (State, []Effect) {
+	if op := s.Operation; op != nil && op.ID == e.OperationID {
+		return s.resume(e.At)
+	}
+	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: e.Node, Human: e.Actor, Trigger: fmt.Sprintf("%s asks: %s", e.Actor, e.Reason), Since: e.At}
+	switch {
+	case s.Operation != nil && !s.RouteOnly():
+		return s.refuse(e.At, Decision{
+			Guard:  GuardBusy,
+			Reason: fmt.Sprintf("operation %s is at step %s", s.Operation.ID, s.Operation.Step),
+			Next:   "hadr history " + s.Group,
+		})
+	case e.Node != s.Primary:
+		return s.refuse(e.At, Decision{
+			Guard:  GuardNotPrimary,
+			Reason: fmt.Sprintf("node %s is not the primary; node %s is, epoch %d", e.Node, s.Primary, s.Epoch),
+			Next:   "hadr status " + s.Group,
+		})
+	}
+	return s.look(e.At)
+}
+
+// look gathers what is known of both nodes (R4).
+func (s State) look(time.Time) (State, []Effect) {
+	a := s.Attempt
+	return s, []Effect{Gather{
+		Nodes:   []string{a.Suspect, s.Config.Other(a.Suspect)},
+		Suspect: a.Suspect,
+		Alarm:   a.Alarm,
+		Timeout: s.Config.GatherTimeout,
+	}}
+}
+
+// gathered decides on what was gathered.
+func (s State) gathered(e Gathered) (State, []Effect) {
+	if s.Attempt == nil {
+		return s, nil
+	}
+	d := Decide(s, e)
+	s.Attempt.Evidence = d.Evidence
+	switch d.Verdict {
+	case Hold:
+		if e.At.Add(gatherPause).Before(s.Attempt.Since.Add(s.Config.EvidenceWait)) {
+			return s, []Effect{Wait{For: gatherPause}}
+		}
+		return s.refuse(e.At, d)
+	case Refuse:
+		return s.refuse(e.At, d)
+	}
+	s.Attempt.Fencing, s.Attempt.WindowEnd = d.Fencing, d.WindowEnd
+	s.Attempt.Adopt, s.Attempt.FenceOld = d.Verdict == Follow, d.FenceOld
+	if s.Config.Policy == Observe && s.Attempt.Human == "" {
+		return s.wouldHaveActed(e.At, d)
+	}
+	return s, []Effect{Seal{Node: s.Attempt.Suspect, Epoch: s.Epoch, OperationID: s.Attempt.OperationID}}
+}
+
+// refuse ends a look without action, with its reason and the next command.
+func (s State) refuse(at time.Time, d Decision) (State, []Effect) {
+	a := s.Attempt
+	entry := Entry{
+		At: at, OperationID: a.OperationID, Event: "refused", Kind: Takeover, Epoch: s.Epoch,
+		From: a.Suspect, To: s.Config.Other(a.Suspect),
+		Reason: fmt.Sprintf("%s: %s", d.Guard, d.Reason), Next: d.Next, Evidence: a.Evidence,
+		Outcome: "refused", Actor: a.Trigger,
+	}
+	s.Attempt = nil
+	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
+}
+
+func (s State) wouldHaveActed(at time.Time, d Decision) (State, []Effect) {
+	a := s.Attempt
+	entry := Entry{
+		At: at, OperationID: a.OperationID, Event: "would_have_acted", Kind: Takeover, Epoch: s.Epoch,
+		From: a.Suspect, To: s.Config.Other(a.Suspect),
+		Reason: "policy observe: " + d.Reason, Next: fmt.Sprintf("hadr takeover %s --from %s", s.Group, a.Suspect),
+		Evidence: a.Evidence, Outcome: "observed", Actor: a.Trigger,
+	}
+	s.Attempt = nil
+	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
+}
+
+// sealed claims the group once the old primary's lease can't be renewed (R10).
+func (s State) sealed(e Sealed) (State, []Effect) {
+	a := s.Attempt
+	if a == nil {
+		return s, nil
+	}
+	if !e.OK {
+		return s.refuse(e.At, Decision{
+			Guard:  GuardLease,
+			Reason: "the lease of node " + a.Suspect + " could not be sealed, so it may be alive: " + e.Why,
+			Next:   "hadr status " + s.Group,
+		})
+	}
+	to := s.Config.Other(a.Suspect)
+	kind := Takeover
+	if a.Adopt {
+		kind = Adopt
+	}
+	s.Epoch++
+	s.Phase = TakingOver
+	s.Operation = &Operation{
+		ID: a.OperationID, Kind: kind, From: a.Suspect, To: to,
+		Step: StepRecheck, Attempt: 1, Started: e.At, StepSince: e.At, Deadline: e.At.Add(s.Config.GatherTimeout * 3),
+		Trigger: a.Trigger, Evidence: a.Evidence, Config: s.Config, Routes: map[string]Redirect{},
+		Fencing: a.Fencing, WindowEnd: a.WindowEnd,
+		Phases: []PhaseTime{{Step: "decide", Start: a.Since, End: e.At}},
+	}
+	if a.Adopt {
+		s.Operation.Step = StepConfirm
+		if a.FenceOld {
+			s.Operation.Step = StepFence
+			s.Operation.Deadline = e.At.Add(s.Config.FenceTimeout)
+		}
+	}
+	if !a.Adopt || a.FenceOld {
+		s.fence(e.At)
+	}
+	s.Attempt = nil
+	return s, []Effect{Claim{}}
+}
+
+// fence marks the old primary as not to run, before anything is promoted (R18).
+func (s *State) fence(at time.Time) {
+	if s.Fenced == nil {
+		s.Fenced = map[string]Fence{}
+	}
+	s.Fenced[s.Operation.From] = Fence{Epoch: s.Epoch, Method: "stop", At: at}
+}
+
+// claimed starts the operation, or steps back for whoever won the race.
+func (s State) claimed(e Claimed) (State, []Effect) {
+	if !e.OK {
+		if e.State == nil {
+			return s, nil
+		}
+		lost := *e.State
+		entry := Entry{At: e.At, Event: "ignored", Epoch: lost.Epoch, Reason: "not claimed: " + e.Why}
+		if s.Operation != nil {
+			entry.OperationID, entry.From, entry.To = s.Operation.ID, s.Operation.From, s.Operation.To
+		}
+		return lost, []Effect{Record{Entry: entry}}
+	}
+	if s.Operation == nil {
+		return s, nil
+	}
+	op := s.Operation
+	what := fmt.Sprintf("takeover from %s to %s, fencing %s", op.From, op.To, op.Fencing)
+	if op.Kind == Adopt {
+		what = fmt.Sprintf("node %s is primary already (an operator's takeover): follow it", op.To)
+	}
+	entry := s.log(e.At, "started", what)
+	entry.Evidence, entry.Actor, entry.Phases = op.Evidence, op.Trigger, op.Phases
+	next, effects := s.resume(e.At)
+	return next, append([]Effect{Record{Entry: entry}, Notify{Entry: entry}}, effects...)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("15:04:05.0Z") }

@@ -1,0 +1,53 @@
+package failover
+
+import "time"
+
+// Defaults of a Config. They bound every wait of the core, so that no
+// operation can hang without a word.
+const (
+	DefaultLatencyThreshold = 20 * time.Second
+	DefaultMaxClockOffset   = 2 * time.Second
+	DefaultPromoteMargin    = 10 * time.Second
+	DefaultPromoteDelay     = 15 * time.Second
+	DefaultGatherTimeout    = 3 * time.Second
+	DefaultEvidenceWait     = 60 * time.Second
+	DefaultFenceTimeout     = 90 * time.Second
+	DefaultPromoteTimeout   = 60 * time.Second
+	DefaultRedirectTimeout  = 60 * time.Second
+	DefaultCooldown         = 15 * time.Minute
+
+	// clockOffsetAge is how old a measurement of the clocks may be (R8).
+	clockOffsetAge = 10 * time.Minute
+	// probeAge is how old a committed probe may be to count as a sign of life:
+	// two intervals of the agent and some slack.
+	probeAge = 45 * time.Second
+	// settling is how long a standby must have been connected before a
+	// cool-down may end early (R30).
+	settling = time.Minute
+)
+
+// WithDefaults fills in what is not declared.
+func (c Config) WithDefaults() Config {
+	set := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	set(&c.LatencyThreshold, DefaultLatencyThreshold)
+	set(&c.MaxClockOffset, DefaultMaxClockOffset)
+	set(&c.PromoteMargin, DefaultPromoteMargin)
+	set(&c.PromoteDelay, DefaultPromoteDelay)
+	set(&c.GatherTimeout, DefaultGatherTimeout)
+	set(&c.EvidenceWait, DefaultEvidenceWait)
+	set(&c.FenceTimeout, DefaultFenceTimeout)
+	set(&c.PromoteTimeout, DefaultPromoteTimeout)
+	set(&c.RedirectTimeout, DefaultRedirectTimeout)
+	set(&c.Cooldown, DefaultCooldown)
+	if c.Policy == "" {
+		c.Policy = Automatic
+	}
+	if c.Fencing == "" {
+		c.Fencing = Strict
+	}
+	return c
+}

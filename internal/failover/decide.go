@@ -1,0 +1,315 @@
+package failover
+
+import (
+	"fmt"
+	"time"
+)
+
+// Guard names the check that spoke.
+type Guard string
+
+// The guards, in the order in which they are asked.
+const (
+	GuardBusy        Guard = "an operation is running"
+	GuardNotPrimary  Guard = "not the primary"
+	GuardMaintenance Guard = "maintenance"
+	GuardAdopt       Guard = "an operator took over"
+	GuardWaits       Guard = "the primary waits for its standby"
+	GuardAlive       Guard = "the primary commits"
+	GuardEvidence    Guard = "evidence"
+	GuardStandby     Guard = "standby not readable"
+	GuardRole        Guard = "standby role"
+	GuardSettings    Guard = "settings differ"
+	GuardFitness     Guard = "standby not fit"
+	GuardWindow      Guard = "window"
+	GuardClock       Guard = "clocks"
+	GuardCooldown    Guard = "cool-down"
+	GuardPolicy      Guard = "policy"
+	GuardLease       Guard = "lease"
+	GuardNone        Guard = "proven"
+)
+
+// Verdict is what a decision comes to.
+type Verdict string
+
+// The verdicts.
+const (
+	Act       Verdict = "act"
+	Follow    Verdict = "follow" // adopt the other node, which is primary already (R7)
+	Hold Verdict = "wait"   // look again; if nothing changes in time, refuse
+	Refuse    Verdict = "refuse" // a human is needed, or nothing is to be done
+)
+
+// Decision is the answer to: may this group be taken over now?
+type Decision struct {
+	Verdict   Verdict
+	Guard     Guard
+	Reason    string // for people
+	Next      string // next command for people
+	Evidence  []Evidence
+	Fencing   Fencing   // mode to use (R16)
+	WindowEnd time.Time // see Operation.WindowEnd
+	FenceOld  bool      // Follow: the old primary reads PRIMARY, too
+}
+
+// question is what the guards look at.
+type question struct {
+	state    State
+	config   Config
+	at       time.Time
+	suspect  Observation
+	standby  Observation
+	evidence []Evidence
+	human    bool
+}
+
+// Decide asks every guard in turn. The first one that speaks decides.
+func Decide(s State, g Gathered) Decision {
+	a := s.Attempt
+	q := question{
+		state: s, config: s.Config.WithDefaults(), at: g.At,
+		suspect:  g.Nodes[a.Suspect],
+		standby:  g.Nodes[s.Config.Other(a.Suspect)],
+		evidence: g.Evidence, human: a.Human != "",
+	}
+	q.suspect.Node, q.standby.Node = a.Suspect, s.Config.Other(a.Suspect)
+	if q.human {
+		q.evidence = append(q.evidence[:len(q.evidence):len(q.evidence)], Evidence{
+			Node: a.Suspect, Signal: SignalHuman, Detail: a.Trigger, At: a.Since, Source: a.Human, Conclusive: true,
+		})
+	}
+	for _, guard := range []func(question) *Decision{
+		maintenance, adopt, waitsForStandby, commits, unproven,
+		standbyUnread, standbyRole, settings, fitness, clocks, window, cooldown, policy,
+	} {
+		if d := guard(q); d != nil {
+			d.Evidence = q.evidence
+			return *d
+		}
+	}
+	_, why := proven(q.evidence, a.Suspect)
+	return Decision{
+		Verdict: Act, Guard: GuardNone, Evidence: q.evidence,
+		Reason:    fmt.Sprintf("node %s failed (%s) and node %s is fit to take over", a.Suspect, why, q.standby.Node),
+		Fencing:   q.fencing(),
+		WindowEnd: q.windowEnd(),
+	}
+}
+
+func maintenance(q question) *Decision {
+	m := q.state.Maintenance
+	if !m.Active(q.at) {
+		return nil
+	}
+	until := "until it is ended"
+	if !m.Until.IsZero() {
+		until = "until " + m.Until.UTC().Format(time.RFC3339)
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardMaintenance,
+		Reason: fmt.Sprintf("the group is in maintenance %s (%s)", until, orNone(m.Reason)),
+		Next:   "hadr maintenance " + q.state.Group + " --off",
+	}
+}
+
+// adopt follows an operator: the other node reads PRIMARY (R7).
+func adopt(q question) *Decision {
+	if q.standby.Role != RolePrimary || q.standby.Answer != Answered {
+		return nil
+	}
+	return &Decision{
+		Verdict: Follow, Guard: GuardAdopt,
+		Reason:   fmt.Sprintf("node %s already reads PRIMARY: somebody took over by hand", q.standby.Node),
+		FenceOld: q.suspect.Role == RolePrimary && q.suspect.Database != DatabaseDown,
+		Fencing:  Strict,
+	}
+}
+
+// waitsForStandby: slow commits of a primary that waits for its standby are
+// the standby's fault; a takeover would make them worse (R4).
+func waitsForStandby(q question) *Decision {
+	if q.suspect.Answer != Answered || !q.suspect.WaitsForStandby {
+		return nil
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardWaits,
+		Reason: fmt.Sprintf("node %s is %s %s: its commits wait for standby %s, which is the side in trouble",
+			q.suspect.Node, q.suspect.State, q.suspect.PartnerStatus, q.standby.Node),
+		Next: fmt.Sprintf("look at node %s and at the network between the nodes: hadr status %s", q.standby.Node, q.state.Group),
+	}
+}
+
+// commits: the one positive evidence that vetoes is a committed probe below
+// the threshold that is newer than the last bad one (R5). While it is fresh
+// the event waits, because a node may die right after its last good probe.
+func commits(q question) *Decision {
+	good, bad := q.suspect.LastGoodProbe, q.suspect.LastBadProbe
+	if q.human || good.IsZero() || !good.After(bad) || q.at.Sub(good) > probeAge {
+		return nil
+	}
+	return &Decision{
+		Verdict: Hold, Guard: GuardAlive,
+		Reason: fmt.Sprintf("node %s committed a probe at %s, after its last bad one", q.suspect.Node, stamp(good)),
+		Next:   "hadr status " + q.state.Group,
+	}
+}
+
+func unproven(q question) *Decision {
+	ok, why := proven(q.evidence, q.suspect.Node)
+	if ok {
+		return nil
+	}
+	return &Decision{
+		Verdict: Hold, Guard: GuardEvidence, Reason: why,
+		Next: fmt.Sprintf("hadr status %s, and if the primary is dead: hadr takeover %s --from %s --reason WHY", q.state.Group, q.state.Group, q.suspect.Node),
+	}
+}
+
+func standbyUnread(q question) *Decision {
+	if q.standby.Answer == Answered {
+		return nil
+	}
+	return &Decision{
+		Verdict: Hold, Guard: GuardStandby,
+		Reason: fmt.Sprintf("node %s gives no answer that can be used (%s): %s", q.standby.Node, orNone(string(q.standby.Answer)), orNone(q.standby.AnswerError)),
+		Next:   "hadr status " + q.state.Group,
+	}
+}
+
+func standbyRole(q question) *Decision {
+	if q.standby.Role == RoleStandby {
+		return nil
+	}
+	next := q.standby.FitnessNext
+	if next == "" {
+		next = "hadr status " + q.state.Group
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardRole,
+		Reason: fmt.Sprintf("node %s is not a running standby: role %s, database %s %s", q.standby.Node, orNone(string(q.standby.Role)), orNone(string(q.standby.Database)), q.standby.FitnessWhy),
+		Next:   next,
+	}
+}
+
+func settings(q question) *Decision {
+	for _, o := range []Observation{q.standby, q.suspect} {
+		if o.SettingsDiffer != "" {
+			return &Decision{
+				Verdict: Refuse, Guard: GuardSettings,
+				Reason: fmt.Sprintf("node %s reports other settings than declared: %s", o.Node, o.SettingsDiffer),
+				Next:   "change the database configuration or the declaration so that they agree, then terraform apply",
+			}
+		}
+	}
+	return nil
+}
+
+func fitness(q question) *Decision {
+	if q.standby.Fitness == Fit {
+		return nil
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardFitness,
+		Reason: fmt.Sprintf("node %s (%s %s) may not be promoted without loss: %s", q.standby.Node, q.standby.State, q.standby.PartnerStatus, orNone(q.standby.FitnessWhy)),
+		Next:   q.standby.FitnessNext,
+	}
+}
+
+// clocks: the window is counted on the primary's clock and compared with the
+// standby's, so both must agree (R8).
+func clocks(q question) *Decision {
+	if q.standby.PromoteUntil.IsZero() {
+		return nil
+	}
+	for _, o := range []Observation{q.suspect, q.standby} {
+		if o.ClockOffsetAt.IsZero() || q.at.Sub(o.ClockOffsetAt) > clockOffsetAge {
+			return &Decision{
+				Verdict: Refuse, Guard: GuardClock,
+				Reason: fmt.Sprintf("the clock of node %s was not measured within the last %s, so the window's end can't be trusted", o.Node, clockOffsetAge),
+				Next:   "compare the clocks of both nodes (chronyc tracking), then: hadr status " + q.state.Group,
+			}
+		}
+	}
+	offset := (q.suspect.ClockOffset - q.standby.ClockOffset).Abs()
+	if offset <= q.config.MaxClockOffset {
+		return nil
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardClock,
+		Reason: fmt.Sprintf("the clocks of the nodes differ by %s; at most %s is allowed", offset.Round(10*time.Millisecond), q.config.MaxClockOffset),
+		Next:   "correct the clocks (chronyc makestep) on both nodes",
+	}
+}
+
+// window: enough of it must be left when the promotion is expected to start (R8).
+func window(q question) *Decision {
+	if q.standby.PromoteUntil.IsZero() {
+		return nil
+	}
+	left := q.windowLeft()
+	need := q.config.PromoteDelay + q.config.PromoteMargin
+	if left >= need {
+		return nil
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardWindow,
+		Reason: fmt.Sprintf("%s of the peer window are left and a takeover needs %s (start in %s, margin %s)",
+			left.Round(time.Second), need, q.config.PromoteDelay, q.config.PromoteMargin),
+		Next: q.standby.FitnessNext,
+	}
+}
+
+// windowLeft is the time until a promotion would be refused, now.
+func (q question) windowLeft() time.Duration {
+	return q.standby.PromoteUntil.Sub(q.standby.HostTime) - q.at.Sub(q.standby.ReadAt)
+}
+
+func (q question) windowEnd() time.Time {
+	if q.standby.PromoteUntil.IsZero() {
+		return time.Time{}
+	}
+	return q.at.Add(q.windowLeft())
+}
+
+// fencing is the declared mode, or strict where the dead-man that peer_window
+// rests on has not been seen in force (R16).
+func (q question) fencing() Fencing {
+	if q.config.Fencing == PeerWindow && q.suspect.DeadManUntil.After(q.at) {
+		return PeerWindow
+	}
+	return Strict
+}
+
+// cooldown holds the next takeover back, unless the standby has been back and
+// connected for a while: then a second failure is a new one (R30).
+func cooldown(q question) *Decision {
+	if q.human || !q.at.Before(q.state.Cooldown) {
+		return nil
+	}
+	if c := q.standby.ConnectedSince; !c.IsZero() && q.at.Sub(c) >= settling {
+		return nil
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardCooldown,
+		Reason: fmt.Sprintf("the last takeover was at %s and the cool-down lasts until %s", stamp(q.state.Changed), stamp(q.state.Cooldown)),
+		Next:   fmt.Sprintf("hadr takeover %s --from %s --reason WHY", q.state.Group, q.suspect.Node),
+	}
+}
+
+func policy(q question) *Decision {
+	if q.human || q.config.Policy != Approval {
+		return nil
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardPolicy,
+		Reason: "every guard agrees, but the policy is approval: a human has to start it",
+		Next:   fmt.Sprintf("hadr takeover %s --from %s --reason WHY", q.state.Group, q.suspect.Node),
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

@@ -1,0 +1,134 @@
+package failover
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	stopTries = 3               // how often a stop is sent
+	stopPause = 5 * time.Second // before a stop that shows no effect is sent again
+)
+
+// rechecked fences only if the standby is still fit (R20): a link that healed
+// meanwhile may have put it back into catch-up, and then nobody would serve.
+func (s State) rechecked(e NodeRead) (State, []Effect) {
+	op, o := s.Operation, e.Observation
+	if o.Answer != Answered {
+		if e.At.Before(op.Deadline) {
+			return s.again()
+		}
+		return s.giveUp(e.At, fmt.Sprintf("node %s can't be read any more (%s)", op.To, orNone(o.AnswerError)))
+	}
+	if o.Role == RoleStandby && o.Fitness != Fit {
+		return s.giveUp(e.At, fmt.Sprintf("node %s is not fit any more: %s", op.To, orNone(o.FitnessWhy)))
+	}
+	if o.Role == RolePrimary { // an operator was faster (R7); the record follows what is read (R14)
+		s.enter(StepConfirm, e.At, op.Config.PromoteTimeout)
+		return s.confirming(e)
+	}
+	s.enter(StepFence, e.At, op.Config.FenceTimeout)
+	return s, []Effect{s.stepped(e.At, "stop node "+op.From), ReadInstance{Node: op.From}}
+}
+
+// giveUp ends an operation that has touched nothing yet.
+func (s State) giveUp(at time.Time, why string) (State, []Effect) {
+	entry := s.log(at, "ended", "given up before the fence: "+why+"; node "+s.Operation.From+" was not touched")
+	entry.Outcome, entry.Next, entry.Evidence = "given_up", "hadr status "+s.Group, s.Operation.Evidence
+	delete(s.Fenced, s.Operation.From)
+	s.Operation, s.Phase = nil, Steady
+	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
+}
+
+// fencing stops the old primary and reads that the stop is accepted (R15).
+func (s State) fencing(e InstanceRead) (State, []Effect) {
+	op := s.Operation
+	switch {
+	case e.State.Leaving():
+		return s.fenceAccepted(e.At)
+	case e.At.After(op.Deadline):
+		return s.block(e.At,
+			fmt.Sprintf("the stop of node %s is not accepted: its machine reads %q %s; nothing was promoted", op.From, e.State, e.Error),
+			s.stopByHand(op.From))
+	case e.State == InstanceUnknown && op.Fence.Tries == 0:
+		return s.again()
+	case op.Fence.Tries < stopTries && e.At.Sub(op.Fence.Sent) >= stopPause:
+		op.Fence.Tries++
+		op.Fence.Sent = e.At
+		return s, []Effect{Stop{Node: op.From, Epoch: s.Epoch}}
+	}
+	return s.again()
+}
+
+// stopRequested: a rejected stop never promotes (R15); an unknown outcome is
+// resolved by reading (R23).
+func (s State) stopRequested(e StopRequested) (State, []Effect) {
+	op := s.Operation
+	if e.Outcome == Failed && (op.Step == StepFence || op.Step == StepWithdraw) {
+		if op.Step == StepFence {
+			delete(s.Fenced, op.From)
+		}
+		return s.block(e.At,
+			fmt.Sprintf("AWS rejected the stop of node %s: %s; nothing was promoted, because two nodes could write", e.Node, e.Error),
+			s.stopByHand(e.Node))
+	}
+	return s, []Effect{ReadInstance{Node: e.Node}}
+}
+
+func (s State) stopByHand(node string) string {
+	n, _ := s.Operation.Config.Node(node)
+	return fmt.Sprintf("aws ec2 stop-instances --instance-ids %s --force --skip-os-shutdown (lift stop protection first), then: hadr resume %s; or give up: hadr cancel %s",
+		n.Instance, s.Group, s.Group)
+}
+
+func (s State) fenceAccepted(at time.Time) (State, []Effect) {
+	op := s.Operation
+	if op.Fence.Confirmed.IsZero() && op.Fencing != PeerWindow {
+		s.enter(StepFenced, at, op.Config.FenceTimeout)
+		return s, []Effect{s.stepped(at, "stop accepted; wait until node "+op.From+" is stopped (strict)"), ReadInstance{Node: op.From}}
+	}
+	return s.fenced(at)
+}
+
+// awaitFenced waits for the proof that nothing runs on the old primary (R16, R17).
+func (s State) awaitFenced(e InstanceRead) (State, []Effect) {
+	op := s.Operation
+	switch {
+	case e.State.Down():
+		return s.fenced(e.At)
+	case e.At.After(op.Deadline):
+		n, _ := op.Config.Node(op.From)
+		return s.block(e.At,
+			fmt.Sprintf("the stop of node %s was accepted at %s, but its machine still reads %q: it may still write, so node %s was not promoted",
+				op.From, stamp(op.Fence.Accepted), e.State, op.To),
+			fmt.Sprintf("wait for or force the stop of %s (aws ec2 describe-instances --instance-ids %s), then: hadr resume %s", n.Instance, n.Instance, s.Group))
+	}
+	return s.again()
+}
+
+func (s State) fenced(at time.Time) (State, []Effect) {
+	if s.Operation.Kind == Adopt {
+		s.enter(StepConfirm, at, s.Operation.Config.PromoteTimeout)
+		return s, []Effect{s.stepped(at, "node "+s.Operation.From+" is fenced; read node "+s.Operation.To), s.readNode(s.Operation.To)}
+	}
+	return s.promote(at)
+}
+
+// noteFence keeps what is known of the fence (R17: only what is read counts).
+func (s *State) noteFence(e InstanceRead) {
+	op := s.Operation
+	if e.Node != op.From || op.Step == StepRestart {
+		return
+	}
+	if e.State.Leaving() && op.Fence.Accepted.IsZero() {
+		op.Fence.Accepted = e.At
+	}
+	if !e.State.Down() || !op.Fence.Confirmed.IsZero() {
+		return
+	}
+	op.Fence.Confirmed = e.At
+	if f, ok := s.Fenced[op.From]; ok {
+		f.Confirmed = true
+		s.Fenced[op.From] = f
+	}
+}

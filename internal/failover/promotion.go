@@ -1,0 +1,80 @@
+package failover
+
+import (
+	"fmt"
+	"time"
+)
+
+// promotionTries bounds how often a promotion that certainly did not happen is
+// tried again.
+const promotionTries = 3
+
+// promote asks the standby to become primary, if its window still allows it.
+func (s State) promote(at time.Time) (State, []Effect) {
+	op := s.Operation
+	limit := op.Config.PromoteTimeout
+	if !op.WindowEnd.IsZero() {
+		left := op.WindowEnd.Sub(at)
+		if left < op.Config.PromoteMargin {
+			return s.restartOld(at, fmt.Sprintf("only %s of the window are left for a promotion", left.Round(time.Second)))
+		}
+		limit = min(limit, left)
+	}
+	s.enter(StepPromote, at, limit)
+	op.Promotions++
+	op.CommandID = ""
+	op.Promoting = op.Deadline
+	return s, []Effect{s.stepped(at, "promote node "+op.To), s.promotion()}
+}
+
+func (s State) promotion() Effect {
+	op := s.Operation
+	return Promote{Node: op.To, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Promotions, CommandID: op.CommandID, Deadline: op.Deadline}
+}
+
+// promoted: whatever the command said, the role that is read decides (R14, R23).
+func (s State) promoted(e Promoted) (State, []Effect) {
+	op := s.Operation
+	if op.Step != StepPromote {
+		return s, nil
+	}
+	op.CommandID = e.CommandID
+	op.LastResult = e.Code
+	if e.Detail != "" {
+		op.LastResult += " " + e.Detail
+	}
+	if e.Outcome != Unknown {
+		op.Promoting = time.Time{} // it is over, one way or the other
+	}
+	limit := op.Config.PromoteTimeout
+	s.enter(StepConfirm, e.At, limit)
+	return s, []Effect{
+		s.stepped(e.At, fmt.Sprintf("the takeover command ended (%s: %s); read the role of node %s", e.Outcome, orNone(op.LastResult), op.To)),
+		s.readNode(op.To),
+	}
+}
+
+// confirming changes the recorded primary only once PRIMARY has been read (R14).
+func (s State) confirming(e NodeRead) (State, []Effect) {
+	op, o := s.Operation, e.Observation
+	switch {
+	case o.Answer != Answered:
+		if op.ReadSince.IsZero() {
+			op.ReadSince = e.At
+		}
+		if e.At.Sub(op.ReadSince) < op.Config.PromoteTimeout {
+			return s.again()
+		}
+		return s.withdraw(e.At, fmt.Sprintf("node %s gives no answer since %s, its role is unknown", op.To, stamp(op.ReadSince)))
+	case o.Role == RolePrimary:
+		s.Primary, s.Changed = op.To, e.At
+		return s.redirect(e.At)
+	case op.Kind == Adopt:
+		return s.block(e.At, fmt.Sprintf("node %s read PRIMARY and now reads %s", op.To, orNone(string(o.Role))), "hadr status "+s.Group+", then: hadr resume "+s.Group)
+	case e.At.Before(op.Promoting):
+		return s.again() // an earlier command may still take effect (R22, R23)
+	case o.Role == RoleStandby && o.Fitness == Fit && op.Promotions < promotionTries && (op.WindowEnd.IsZero() || op.WindowEnd.Sub(e.At) >= op.Config.PromoteMargin):
+		return s.promote(e.At)
+	}
+	return s.restartOld(e.At, fmt.Sprintf("node %s was not promoted (%s) and can't be now: role %s, %s", op.To, orNone(op.LastResult), orNone(string(o.Role)), orNone(o.FitnessWhy)))
+}

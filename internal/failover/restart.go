@@ -1,0 +1,103 @@
+package failover
+
+import (
+	"fmt"
+	"time"
+)
+
+// withdraw stops a standby whose outcome can't be read, so that the old primary
+// can be started without a second writer (R20). It is never done once a route
+// has moved: clients may have written to the standby then.
+func (s State) withdraw(at time.Time, why string) (State, []Effect) {
+	op := s.Operation
+	for table, r := range op.Routes {
+		if r.Moved {
+			return s.block(at, why+"; route table "+table+" leads to it already", "read the role on node "+op.To+" by hand (db2pd -hadr), then: hadr resume "+s.Group)
+		}
+	}
+	if op.Kind == Adopt {
+		return s.block(at, why, "read the role on node "+op.To+" by hand (db2pd -hadr), then: hadr resume "+s.Group)
+	}
+	s.enter(StepWithdraw, at, op.Config.FenceTimeout)
+	op.Fence.Sent, op.Fence.Tries = time.Time{}, 0
+	s.Fenced[op.To] = Fence{Epoch: s.Epoch, Method: "stop", At: at}
+	return s, []Effect{s.stepped(at, why+"; stop it and start node "+op.From+" again"), ReadInstance{Node: op.To}}
+}
+
+func (s State) withdrawing(e InstanceRead) (State, []Effect) {
+	op := s.Operation
+	switch {
+	case e.State.Down():
+		f := s.Fenced[op.To]
+		f.Confirmed = true
+		s.Fenced[op.To] = f
+		return s.restartOld(e.At, "node "+op.To+" is stopped")
+	case e.At.After(op.Deadline):
+		return s.block(e.At, fmt.Sprintf("neither the role of node %s can be read nor its machine stopped (%q %s): starting node %s could make two writers", op.To, e.State, e.Error, op.From), s.stopByHand(op.To))
+	case !e.State.Leaving() && op.Fence.Tries < stopTries && e.At.Sub(op.Fence.Sent) >= stopPause:
+		op.Fence.Tries++
+		op.Fence.Sent = e.At
+		return s, []Effect{Stop{Node: op.To, Epoch: s.Epoch}}
+	}
+	return s.again()
+}
+
+// restartOld starts the fenced old primary again, in an epoch of its own: the
+// standby can't take over any more and nobody would serve (R20, R31).
+func (s State) restartOld(at time.Time, why string) (State, []Effect) {
+	op := s.Operation
+	s.enter(StepRestart, at, bootLimit)
+	s.Epoch++
+	delete(s.Fenced, op.From)
+	next, effects := s.restart(at)
+	return next, append([]Effect{s.stepped(at, why+"; start node "+op.From+" again, which has every commit")}, effects...)
+}
+
+// restart waits for the deadlines of earlier effects first (R22).
+func (s State) restart(at time.Time) (State, []Effect) {
+	op := s.Operation
+	if at.Before(op.Promoting) {
+		return s, []Effect{Wait{For: op.Promoting.Sub(at)}}
+	}
+	return s, []Effect{ReadInstance{Node: op.From}}
+}
+
+func (s State) restarting(e InstanceRead) (State, []Effect) {
+	op := s.Operation
+	switch {
+	case e.At.After(op.Deadline):
+		return s.noService(e.At, fmt.Sprintf("its machine reads %q %s", e.State, e.Error))
+	case e.State == InstanceStopped:
+		return s, []Effect{Start{Node: op.From, Epoch: s.Epoch}}
+	case e.State == InstanceTerminated || e.State == InstanceShuttingDown:
+		return s.noService(e.At, "its machine is terminated")
+	case e.State == InstanceRunning:
+		return s, []Effect{s.readNode(op.From)}
+	}
+	return s.again()
+}
+
+func (s State) started(e Started) (State, []Effect) {
+	if s.Operation.Step != StepRestart {
+		return s, nil
+	}
+	return s.again()
+}
+
+func (s State) restarted(e NodeRead) (State, []Effect) {
+	o := e.Observation
+	switch {
+	case o.Answer == Answered && o.Role == RolePrimary && o.Database == DatabaseActive:
+		return s.end(e.At, "restarted", fmt.Sprintf("node %s serves again; nothing was promoted and nothing is lost", s.Operation.From))
+	case e.At.After(s.Operation.Deadline):
+		return s.noService(e.At, fmt.Sprintf("role %s, database %s %s", orNone(string(o.Role)), orNone(string(o.Database)), o.AnswerError))
+	}
+	return s.again()
+}
+
+func (s State) noService(at time.Time, why string) (State, []Effect) {
+	op := s.Operation
+	return s.block(at,
+		fmt.Sprintf("no node serves: node %s was not promoted (%s) and node %s does not come back: %s", op.To, orNone(op.LastResult), op.From, why),
+		fmt.Sprintf("start the database on node %s by hand (db2 activate db), then: hadr resume %s", op.From, s.Group))
+}

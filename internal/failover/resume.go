@@ -1,0 +1,78 @@
+package failover
+
+import "time"
+
+const (
+	readPause = 2 * time.Second // between two reads of something that is expected to change
+	bootLimit = 10 * time.Minute
+)
+
+// resume issues the effects of the present step, again if need be: a runner
+// may have died after any effect, so every step can be repeated (R21, R23).
+func (s State) resume(at time.Time) (State, []Effect) {
+	if s.Attempt != nil {
+		return s.look(at)
+	}
+	op := s.Operation
+	if op == nil || op.Blocked != "" {
+		return s, nil
+	}
+	switch op.Step {
+	case StepRecheck, StepConfirm:
+		return s, []Effect{s.readNode(op.To)}
+	case StepFence, StepFenced:
+		return s, []Effect{ReadInstance{Node: op.From}}
+	case StepWithdraw:
+		return s, []Effect{ReadInstance{Node: op.To}}
+	case StepPromote:
+		return s, []Effect{s.promotion()}
+	case StepRedirect:
+		return s.moveRoutes(at)
+	case StepVerify:
+		return s.verify(at)
+	case StepRestart:
+		return s.restart(at)
+	}
+	return s, nil
+}
+
+func (s State) elapsed(at time.Time) (State, []Effect) { return s.resume(at) }
+
+func (s State) readNode(node string) Effect {
+	return ReadNode{Node: node, Timeout: s.Operation.Config.GatherTimeout}
+}
+
+func (s State) again() (State, []Effect) { return s, []Effect{Wait{For: readPause}} }
+
+// instanceRead goes on where the state of a machine decides.
+func (s State) instanceRead(e InstanceRead) (State, []Effect) {
+	op := s.Operation
+	s.noteFence(e)
+	switch {
+	case op.Step == StepFence && e.Node == op.From:
+		return s.fencing(e)
+	case op.Step == StepFenced && e.Node == op.From:
+		return s.awaitFenced(e)
+	case op.Step == StepWithdraw && e.Node == op.To:
+		return s.withdrawing(e)
+	case op.Step == StepVerify && e.Node == op.From:
+		return s.verified(e.At)
+	case op.Step == StepRestart && e.Node == op.From:
+		return s.restarting(e)
+	}
+	return s, nil
+}
+
+// nodeRead goes on where a node's own view decides.
+func (s State) nodeRead(e NodeRead) (State, []Effect) {
+	op := s.Operation
+	switch {
+	case op.Step == StepRecheck && e.Observation.Node == op.To:
+		return s.rechecked(e)
+	case op.Step == StepConfirm && e.Observation.Node == op.To:
+		return s.confirming(e)
+	case op.Step == StepRestart && e.Observation.Node == op.From:
+		return s.restarted(e)
+	}
+	return s, nil
+}

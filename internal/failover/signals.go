@@ -1,0 +1,39 @@
+package failover
+
+import (
+	"fmt"
+	"strings"
+)
+
+// cloudWatch reports whether a signal rests on CloudWatch: all of these fail
+// together when metrics stop arriving, so they count as one.
+func (s Signal) cloudWatch() bool { return s == SignalAlarm }
+
+// proven applies the two-signal rule (R8): evidence that stands alone, or two
+// signals of which one does not come from CloudWatch.
+func proven(evidence []Evidence, suspect string) (ok bool, why string) {
+	seen := map[Signal]bool{}
+	var names []string
+	outside := false
+	for _, e := range evidence {
+		if e.Node != suspect || seen[e.Signal] && !e.Conclusive {
+			continue
+		}
+		if e.Conclusive {
+			return true, string(e.Signal) + " (" + e.Detail + ")"
+		}
+		seen[e.Signal] = true
+		names = append(names, string(e.Signal))
+		outside = outside || !e.Signal.cloudWatch()
+	}
+	list := strings.Join(names, ", ")
+	switch {
+	case len(names) == 0:
+		return false, "no sign of a failure of node " + suspect + " can be read now"
+	case !outside:
+		return false, fmt.Sprintf("only CloudWatch (%s) says that node %s failed; a second signal from outside CloudWatch is needed", list, suspect)
+	case len(names) < 2:
+		return false, fmt.Sprintf("only one signal (%s) says that node %s failed; two are needed", list, suspect)
+	}
+	return true, list
+}
