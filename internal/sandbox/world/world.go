@@ -29,6 +29,7 @@ type World struct {
 	Messages  Messages  // SNS and SQS
 	Hosts     Hosts     // machines behind EC2 instances
 	Network   Network   // EC2's routes and addresses, for the hosts' packets
+	Inventory Inventory // EC2's instances, for Systems Manager
 
 	ids ids
 }
