@@ -1,0 +1,125 @@
+package awsclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+func api(code string, fault smithy.ErrorFault) error {
+	return fmt.Errorf("operation error: %w", &smithy.GenericAPIError{Code: code, Fault: fault})
+}
+
+func TestOutcome(t *testing.T) {
+	tests := []struct {
+		name string
+		err  error
+		want failover.Outcome
+	}{
+		{"no error", nil, failover.OK},
+		{"rejected by AWS", api("IncorrectInstanceState", smithy.FaultClient), failover.Failed},
+		{"denied", api("UnauthorizedOperation", smithy.FaultUnknown), failover.Failed},
+		{"throttled", api("RequestLimitExceeded", smithy.FaultClient), failover.Failed},
+		{"fault of the service", api("InternalError", smithy.FaultServer), failover.Unknown},
+		{"time-out of the service", api("RequestTimeoutException", smithy.FaultClient), failover.Unknown},
+		{"status 503 without a code of its own", &smithyhttp.ResponseError{
+			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 503}},
+			Err:      &smithy.GenericAPIError{Code: "UnknownError"},
+		}, failover.Unknown},
+		{"response lost", errors.New("read tcp: connection reset by peer"), failover.Unknown},
+		{"time is up", context.DeadlineExceeded, failover.Unknown},
+		{"parameters refused before sending", smithy.InvalidParamsError{}, failover.Failed},
+		{"could not connect", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, failover.Failed},
+		{"connection broke while reading", &net.OpError{Op: "read", Err: errors.New("reset")}, failover.Unknown},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Outcome(tt.err); got != tt.want {
+				t.Errorf("Outcome(%v) = %s, want %s", tt.err, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestClasses(t *testing.T) {
+	tests := []struct {
+		code                                     string
+		notFound, denied, throttle, conditionBad bool
+	}{
+		{code: "InvalidInstanceID.NotFound", notFound: true},
+		{code: "ResourceNotFoundException", notFound: true},
+		{code: "NoSuchEntity", notFound: true},
+		{code: "AccessDeniedException", denied: true},
+		{code: "UnauthorizedOperation", denied: true},
+		{code: "ThrottlingException", throttle: true},
+		{code: "RequestLimitExceeded", throttle: true},
+		{code: "ConditionalCheckFailedException", conditionBad: true},
+		{code: "ValidationException"},
+		{code: ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.code, func(t *testing.T) {
+			err := api(tt.code, smithy.FaultClient)
+			if IsNotFound(err) != tt.notFound || IsAccessDenied(err) != tt.denied ||
+				IsThrottle(err) != tt.throttle || IsConditionFailed(err) != tt.conditionBad {
+				t.Errorf("classes of %q: not found %v, denied %v, throttle %v, condition %v", tt.code,
+					IsNotFound(err), IsAccessDenied(err), IsThrottle(err), IsConditionFailed(err))
+			}
+		})
+	}
+}
+
+// isolate keeps the configuration of the machine that runs the tests out.
+func isolate(t *testing.T) {
+	t.Helper()
+	for _, k := range []string{"AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"} {
+		t.Setenv(k, "")
+	}
+	t.Setenv("AWS_CONFIG_FILE", t.TempDir()+"/none")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", t.TempDir()+"/none")
+}
+
+func TestLoadNamesTheMissingRegion(t *testing.T) {
+	isolate(t)
+	_, err := Load(t.Context(), Options{Version: "1.2.3"})
+	if err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+		t.Errorf("Load without a Region: %v, want an error that says where to set it", err)
+	}
+}
+
+func TestLoadUsesEndpointAndUserAgent(t *testing.T) {
+	isolate(t)
+	var agent, auth string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		agent, auth = r.UserAgent(), r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer srv.Close()
+	t.Setenv("AWS_ENDPOINT_URL", srv.URL)
+
+	cfg, err := Load(t.Context(), Options{Version: "1.2.3", Region: "eu-central-1", AccessKey: "AKIDEXAMPLE", SecretKey: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+	if err == nil {
+		t.Error("a call answered with 403 succeeded")
+	}
+	if !strings.Contains(agent, "hadr/1.2.3") {
+		t.Errorf("user agent %q does not name hadr/1.2.3", agent)
+	}
+	if !strings.Contains(auth, "AKIDEXAMPLE") || !strings.Contains(auth, "eu-central-1") {
+		t.Errorf("request is not signed with the given key and Region: %q", auth)
+	}
+}
