@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/traits"
 )
 
 // Protocol names a wire protocol of AWS, as Smithy calls it.
@@ -34,6 +35,7 @@ type Service struct {
 	Namespace string                // XML name space of the query protocols' answers
 	Default   Protocol              // what the SDK for Go speaks
 	Schema    *smithy.ServiceSchema // nil for services whose SDK still has the older serializers (EC2, Route 53)
+	Types     *smithy.TypeRegistry  // the SDK's, such as dynamodb.TypeRegistry: makes *Error arrive as the modelled exception, with its Fields
 
 	ops map[string]*operation
 }
@@ -63,7 +65,8 @@ type Caller struct {
 // Error is an AWS API error. A zero Status means 400.
 //
 // Fields are further members of the modelled exception, by their names in the
-// model, such as Item of ConditionalCheckFailedException (SDK types as values).
+// model, such as Item of ConditionalCheckFailedException, with the types that
+// the SDK gives them. They need the service's Types.
 type Error struct {
 	Code    string
 	Message string
@@ -85,31 +88,38 @@ func (e *Error) WithStatus(status int) *Error {
 }
 
 type operation struct {
-	name   string
-	input  reflect.Type
-	schema *smithy.Schema // operation schema: HTTP traits of the REST protocols
-	output *smithy.Schema // nil: empty answer or no schema (EC2)
-	call   func(*Request, any) (any, error)
+	name  string
+	input reflect.Type
+	in    *smithy.Schema // of the input; nil without schemas (EC2)
+	path  *pathPattern   // of the REST protocols
+	http  *traits.HTTP
+	call  func(*Request, any) (any, error)
 }
 
-// Handle registers f as an operation of s.
+// Handle registers f as an operation of s. A nil output without an error is the
+// empty output.
 //
-// op and output are the SDK's schemas of the operation and of its output, such
-// as lambdaschemas.Invoke and lambdaschemas.InvocationResponse; op is needed
-// for the REST protocols only, and both are nil for EC2.
-func Handle[In, Out any](s *Service, name string, op, output *smithy.Schema, f func(*Request, *In) (*Out, error)) {
+// op is the SDK's schema of the operation, such as lambdaschemas.Invoke: it is
+// needed for the REST protocols only. The schemas of input and output come from
+// the values themselves, so that output may be nil.
+func Handle[In, Out any](s *Service, name string, op, _ *smithy.Schema, f func(*Request, *In) (*Out, error)) {
 	if s.ops == nil {
 		s.ops = map[string]*operation{}
 	}
+	path, trait := pattern(op)
 	s.ops[name] = &operation{
-		name:   name,
-		input:  reflect.TypeFor[In](),
-		schema: op,
-		output: output,
+		name:  name,
+		input: reflect.TypeFor[In](),
+		in:    inputSchema(new(In)),
+		path:  path,
+		http:  trait,
 		call: func(r *Request, in any) (any, error) {
 			out, err := f(r, in.(*In))
 			if err != nil {
 				return nil, err
+			}
+			if out == nil {
+				out = new(Out)
 			}
 			return out, nil
 		},
