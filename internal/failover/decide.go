@@ -34,10 +34,10 @@ type Verdict string
 
 // The verdicts.
 const (
-	Act       Verdict = "act"
-	Follow    Verdict = "follow" // adopt the other node, which is primary already (R7)
-	Hold Verdict = "wait"   // look again; if nothing changes in time, refuse
-	Refuse    Verdict = "refuse" // a human is needed, or nothing is to be done
+	Act    Verdict = "act"
+	Follow Verdict = "follow" // adopt the other node, which is primary already (R7)
+	Hold   Verdict = "wait"   // look again; if nothing changes in time, refuse
+	Refuse Verdict = "refuse" // a human is needed, or nothing is to be done
 )
 
 // Decision is the answer to: may this group be taken over now?

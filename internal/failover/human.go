@@ -17,6 +17,9 @@ func (s State) retried(e Retried) (State, []Effect) {
 	s.Phase = TakingOver
 	op.Deadline = e.At.Add(s.limit(op.Step))
 	op.Fence.Tries, op.ReadSince = 0, e.At
+	if op.Step == StepFence {
+		s.fence(e.At)
+	}
 	next, effects := s.resume(e.At)
 	return next, append([]Effect{Record{Entry: entry}}, effects...)
 }

@@ -36,8 +36,6 @@ func (s State) resume(at time.Time) (State, []Effect) {
 	return s, nil
 }
 
-func (s State) elapsed(at time.Time) (State, []Effect) { return s.resume(at) }
-
 func (s State) readNode(node string) Effect {
 	return ReadNode{Node: node, Timeout: s.Operation.Config.GatherTimeout}
 }

@@ -27,6 +27,8 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.claimed(e)
 	case Resumed:
 		return s.resume(e.At)
+	case Elapsed:
+		return s.resume(e.At)
 	case Retried:
 		return s.retried(e)
 	case Cancelled:
@@ -50,8 +52,6 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.pathChecked(e)
 	case Started:
 		return s.started(e)
-	case Elapsed:
-		return s.elapsed(e.At)
 	}
 	return s, nil
 }

@@ -1,0 +1,467 @@
+package failover
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func alarmed() Alarmed {
+	return Alarmed{At: now, Node: "a", Alarm: alarmARN, Changed: now, OperationID: "op1"}
+}
+
+// TestStories runs whole operations against a world that answers.
+func TestStories(t *testing.T) {
+	rejected := func(w *fakeWorld, e Stop) StopRequested {
+		return StopRequested{At: w.at, Node: e.Node, Outcome: Failed, Error: "OperationNotPermitted: stop protection"}
+	}
+	tests := []struct {
+		name    string
+		state   func(*State)
+		world   func(*fakeWorld)
+		event   Event
+		log     []string
+		phase   Phase
+		primary string
+		epoch   uint64
+		outcome string // of the last entry
+		says    string // in the last entry
+	}{
+		{
+			name:  "the host of the primary vanishes",
+			event: alarmed(),
+			log: []string{"seal", "claim epoch 8", "stop a", "promote b epoch 8 attempt 1",
+				"move rtb-1 to b", "move rtb-2 to b", "check rtb-1"},
+			phase: Steady, primary: "b", epoch: 8, outcome: "ok", says: "node b is primary in epoch 8",
+		},
+		{
+			name:  "peer_window promotes while the old primary is stopping",
+			state: func(s *State) { s.Config.Fencing = PeerWindow },
+			world: func(w *fakeWorld) {
+				w.onGather = func(*fakeWorld) Gathered {
+					g := vanished()
+					o := g.Nodes["a"]
+					o.DeadManUntil = now.Add(time.Hour)
+					g.Nodes["a"] = o
+					return g
+				}
+			},
+			event: alarmed(),
+			log: []string{"seal", "claim epoch 8", "stop a", "promote b epoch 8 attempt 1",
+				"move rtb-1 to b", "move rtb-2 to b", "check rtb-1"},
+			phase: Steady, primary: "b", epoch: 8, outcome: "ok", says: "primary",
+		},
+		{
+			name:  "the alarm of the standby takes nothing over",
+			event: Alarmed{At: now, Node: "b", Alarm: alarmARN, Changed: now, OperationID: "op1"},
+			phase: Steady, primary: "a", epoch: 7, says: "standby unhealthy",
+		},
+		{
+			name:  "R3: an alarm from before the last change of primary is stale",
+			event: Alarmed{At: now, Node: "a", Alarm: alarmARN, Changed: now.Add(-25 * time.Hour), OperationID: "op1"},
+			phase: Steady, primary: "a", epoch: 7, says: "stale",
+		},
+		{
+			name: "R8: an alarm alone waits for a second signal and then is refused",
+			world: func(w *fakeWorld) {
+				w.onGather = func(*fakeWorld) Gathered { g := vanished(); g.Evidence = g.Evidence[:1]; return g }
+			},
+			event: alarmed(),
+			phase: Steady, primary: "a", epoch: 7, outcome: "refused", says: "only CloudWatch",
+		},
+		{
+			name: "R10: a lease that was renewed meanwhile stops the takeover",
+			world: func(w *fakeWorld) {
+				w.onSeal = func(w *fakeWorld) Sealed { return Sealed{At: w.at, Why: "renewed at counter 17"} }
+			},
+			event: alarmed(), log: []string{"seal"},
+			phase: Steady, primary: "a", epoch: 7, outcome: "refused", says: "renewed at counter 17",
+		},
+		{
+			name: "the loser of a race stops",
+			world: func(w *fakeWorld) {
+				w.onClaim = func(w *fakeWorld, _ State) Claimed {
+					won := steadyState()
+					won.Epoch, won.Phase, won.Version = 8, TakingOver, 41
+					won.Operation = &Operation{ID: "other", Kind: Takeover, From: "a", To: "b", Step: StepFence, Config: testConfig()}
+					return Claimed{At: w.at, Why: "the record was changed by somebody else", State: &won}
+				}
+			},
+			event: alarmed(), log: []string{"seal", "claim epoch 8"},
+			phase: TakingOver, primary: "a", epoch: 8, says: "not claimed",
+		},
+		{
+			name:  "R15: a rejected stop never promotes",
+			world: func(w *fakeWorld) { w.onStop = rejected },
+			event: alarmed(), log: []string{"seal", "claim epoch 8", "stop a"},
+			phase: Blocked, primary: "a", epoch: 8, outcome: "blocked", says: "AWS rejected the stop",
+		},
+		{
+			name: "R15: a stop with unknown outcome is sent again and read",
+			world: func(w *fakeWorld) {
+				tries := 0
+				w.onStop = func(w *fakeWorld, e Stop) StopRequested {
+					if tries++; tries == 2 {
+						w.machine[e.Node] = InstanceStopped
+					}
+					return StopRequested{At: w.at, Node: e.Node, Outcome: Unknown, Error: "timeout"}
+				}
+			},
+			event: alarmed(),
+			log: []string{"seal", "claim epoch 8", "stop a", "stop a", "promote b epoch 8 attempt 1",
+				"move rtb-1 to b", "move rtb-2 to b", "check rtb-1"},
+			phase: Steady, primary: "b", epoch: 8, outcome: "ok", says: "primary",
+		},
+		{
+			name: "R16: strict does not promote while the old primary stays in stopping",
+			world: func(w *fakeWorld) {
+				w.onStop = func(w *fakeWorld, e Stop) StopRequested {
+					w.machine[e.Node] = InstanceStopping
+					return StopRequested{At: w.at, Node: e.Node, Outcome: OK}
+				}
+			},
+			event: alarmed(), log: []string{"seal", "claim epoch 8", "stop a"},
+			phase: Blocked, primary: "a", epoch: 8, outcome: "blocked", says: "may still write",
+		},
+		{
+			name:  "R16: peer_window is loud when the stop is not confirmed before the window ends",
+			state: func(s *State) { s.Config.Fencing = PeerWindow },
+			world: func(w *fakeWorld) {
+				w.onGather = func(*fakeWorld) Gathered {
+					g := vanished()
+					o := g.Nodes["a"]
+					o.DeadManUntil = now.Add(time.Hour)
+					g.Nodes["a"] = o
+					return g
+				}
+				w.onStop = func(w *fakeWorld, e Stop) StopRequested {
+					w.machine[e.Node] = InstanceStopping
+					return StopRequested{At: w.at, Node: e.Node, Outcome: OK}
+				}
+			},
+			event: alarmed(),
+			phase: Blocked, primary: "b", epoch: 8, outcome: "blocked", says: "two writers possible",
+		},
+		{
+			name: "R20: the standby falls back just before the fence: nothing is touched",
+			world: func(w *fakeWorld) {
+				w.onRead = func(w *fakeWorld, e ReadNode) Observation {
+					return Observation{Node: e.Node, Answer: Answered, Role: RoleStandby, Fitness: Unfit, FitnessWhy: "REMOTE_CATCHUP"}
+				}
+			},
+			event: alarmed(), log: []string{"seal", "claim epoch 8"},
+			phase: Steady, primary: "a", epoch: 8, outcome: "given_up", says: "REMOTE_CATCHUP",
+		},
+		{
+			name: "R20: Db2 refuses after the fence: the old primary is started again",
+			world: func(w *fakeWorld) {
+				w.onPromote = func(w *fakeWorld, e Promote) Promoted {
+					return Promoted{At: w.at, Node: e.Node, Outcome: Failed, Code: "SQL1770N/9"}
+				}
+				w.onRead = func(w *fakeWorld, e ReadNode) Observation {
+					o := Observation{Node: e.Node, Answer: Answered, Role: w.role[e.Node], Database: DatabaseActive, Fitness: Fit}
+					if e.Node == "b" && len(w.log) > 3 {
+						o.Fitness, o.FitnessWhy = Unfit, "window is over"
+					}
+					if w.machine[e.Node] != InstanceRunning {
+						o.Answer = Silent
+					}
+					return o
+				}
+			},
+			event: alarmed(), log: []string{"seal", "claim epoch 8", "stop a", "promote b epoch 8 attempt 1", "start a"},
+			phase: Steady, primary: "a", epoch: 9, outcome: "restarted", says: "nothing is lost",
+		},
+		{
+			name: "R23: an unknown promotion that happened is read, not repeated",
+			world: func(w *fakeWorld) {
+				w.onPromote = func(w *fakeWorld, e Promote) Promoted {
+					w.role[e.Node] = RolePrimary
+					return Promoted{At: w.at, Node: e.Node, Outcome: Unknown}
+				}
+			},
+			event: alarmed(),
+			log: []string{"seal", "claim epoch 8", "stop a", "promote b epoch 8 attempt 1",
+				"move rtb-1 to b", "move rtb-2 to b", "check rtb-1"},
+			phase: Steady, primary: "b", epoch: 8, outcome: "ok", says: "primary",
+		},
+		{
+			name: "R20: a standby that stays unreadable is stopped before the old primary starts",
+			world: func(w *fakeWorld) {
+				w.onPromote = func(w *fakeWorld, e Promote) Promoted {
+					return Promoted{At: w.at, Node: e.Node, Outcome: Unknown}
+				}
+				w.onRead = func(w *fakeWorld, e ReadNode) Observation {
+					o := Observation{Node: e.Node, Answer: Answered, Role: w.role[e.Node], Database: DatabaseActive, Fitness: Fit}
+					if e.Node == "b" && len(w.log) > 3 || w.machine[e.Node] != InstanceRunning {
+						o.Answer = Silent
+					}
+					return o
+				}
+			},
+			event: alarmed(), log: []string{"seal", "claim epoch 8", "stop a", "promote b epoch 8 attempt 1", "stop b", "start a"},
+			phase: Steady, primary: "a", epoch: 9, outcome: "restarted", says: "node a serves again",
+		},
+		{
+			name: "R26: a denied route holds up no other and is named",
+			world: func(w *fakeWorld) {
+				w.onMove = func(w *fakeWorld, e MoveRoute) RouteMoved {
+					if e.Table == "rtb-1" {
+						return RouteMoved{At: w.at, Table: e.Table, Error: "UnauthorizedOperation"}
+					}
+					w.moved[e.Table] = e.Node
+					return RouteMoved{At: w.at, Table: e.Table, OK: true}
+				}
+			},
+			event: alarmed(),
+			phase: Blocked, primary: "b", epoch: 8, outcome: "blocked", says: "rtb-1 could not be led to it: UnauthorizedOperation",
+		},
+		{
+			name: "R7: an operator took over; the record and the routes follow",
+			world: func(w *fakeWorld) {
+				w.role["a"], w.role["b"] = RoleStandby, RolePrimary
+				w.onGather = func(*fakeWorld) Gathered {
+					g := vanished()
+					a, b := g.Nodes["a"], g.Nodes["b"]
+					a.Answer, a.Role, b.Role = Answered, RoleStandby, RolePrimary
+					g.Nodes["a"], g.Nodes["b"] = a, b
+					return g
+				}
+			},
+			event: alarmed(), log: []string{"seal", "claim epoch 8", "move rtb-1 to b", "move rtb-2 to b", "check rtb-1"},
+			phase: Steady, primary: "b", epoch: 8, outcome: "ok", says: "primary",
+		},
+		{
+			name:  "policy observe only says what it would have done",
+			state: func(s *State) { s.Config.Policy = Observe },
+			event: alarmed(),
+			phase: Steady, primary: "a", epoch: 7, outcome: "observed", says: "node b is fit",
+		},
+		{
+			name: "a data path that does not work is named, with the primary in place",
+			world: func(w *fakeWorld) {
+				w.onCheck = func(w *fakeWorld, e CheckPath) PathChecked {
+					return PathChecked{At: w.at, Table: e.Table, Error: "connection timed out"}
+				}
+			},
+			event: alarmed(),
+			phase: Blocked, primary: "b", epoch: 8, outcome: "blocked", says: "no connection to 10.99.0.1:50000 works through rtb-1",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, w := steadyState(), newWorld()
+			if tt.state != nil {
+				tt.state(&s)
+			}
+			if tt.world != nil {
+				tt.world(w)
+			}
+			s = w.run(s, tt.event, 500)
+			for _, bad := range w.bad {
+				t.Error(bad)
+			}
+			if tt.log != nil || s.Phase == Steady && tt.primary == "a" && tt.outcome != "restarted" && tt.outcome != "given_up" {
+				if diff := cmp.Diff(tt.log, w.log); diff != "" {
+					t.Errorf("effects (-want +got):\n%s", diff)
+				}
+			}
+			if s.Phase != tt.phase || s.Primary != tt.primary || s.Epoch != tt.epoch {
+				t.Errorf("phase %s, primary %s, epoch %d; want %s, %s, %d", s.Phase, s.Primary, s.Epoch, tt.phase, tt.primary, tt.epoch)
+			}
+			if len(w.entries) == 0 {
+				t.Fatal("nothing was recorded")
+			}
+			last := w.entries[len(w.entries)-1]
+			if last.Outcome != tt.outcome || !strings.Contains(last.Reason, tt.says) {
+				t.Errorf("last entry: %s %q %q; want outcome %q that says %q", last.Event, last.Outcome, last.Reason, tt.outcome, tt.says)
+			}
+		})
+	}
+}
+
+// TestResumeAfterEveryStep lets the runner die after every step: whoever goes
+// on from the record must reach the same end.
+func TestResumeAfterEveryStep(t *testing.T) {
+	for dieAfter := 1; dieAfter < 40; dieAfter++ {
+		w, s := newWorld(), steadyState()
+		queue := []Event{alarmed()}
+		for step := 0; len(queue) > 0; step++ {
+			if step > 500 {
+				t.Fatalf("died after step %d: no end", dieAfter)
+			}
+			next, effects := Step(s, queue[0])
+			queue = queue[1:]
+			s = next
+			if step == dieAfter { // saved, but no effect was run
+				s.Attempt = nil
+				queue = []Event{alarmed()}
+				continue
+			}
+			for _, e := range effects {
+				if answer := w.answer(s, e); answer != nil {
+					queue = append(queue, answer)
+				}
+			}
+		}
+		for _, bad := range w.bad {
+			t.Errorf("died after step %d: %s", dieAfter, bad)
+		}
+		if s.Primary != "b" || s.Operation != nil || w.moved["rtb-1"] != "b" || w.moved["rtb-2"] != "b" {
+			t.Errorf("died after step %d: primary %s, operation %+v, routes %v", dieAfter, s.Primary, s.Operation, w.moved)
+		}
+	}
+}
+
+// TestNothingTerribleHappens answers every effect at random: with success,
+// failure or an unknown outcome that may or may not have had its effect.
+func TestNothingTerribleHappens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, s := newWorld(), steadyState()
+		s.Config.Fencing = rapid.SampledFrom([]Fencing{Strict, PeerWindow}).Draw(t, "fencing")
+		luck := func(what string) bool { return rapid.IntRange(0, 3).Draw(t, what) > 0 }
+		outcome := func(what string, effect func()) Outcome {
+			o := rapid.SampledFrom([]Outcome{OK, OK, Failed, Unknown}).Draw(t, what)
+			if o == OK || o == Unknown && luck(what+" happened") {
+				effect()
+			}
+			return o
+		}
+		w.onGather = func(*fakeWorld) Gathered {
+			g := vanished()
+			o := g.Nodes["a"]
+			if luck("dead-man") {
+				o.DeadManUntil = w.at.Add(time.Hour)
+			}
+			g.Nodes["a"] = o
+			return g
+		}
+		w.onStop = func(w *fakeWorld, e Stop) StopRequested {
+			o := outcome("stop", func() {
+				w.machine[e.Node] = rapid.SampledFrom([]InstanceState{InstanceStopping, InstanceStopped}).Draw(t, "machine")
+			})
+			return StopRequested{At: w.at, Node: e.Node, Outcome: o}
+		}
+		w.onPromote = func(w *fakeWorld, e Promote) Promoted {
+			return Promoted{At: w.at, Node: e.Node, Outcome: outcome("promote", func() { w.role[e.Node] = RolePrimary })}
+		}
+		w.onRead = func(w *fakeWorld, e ReadNode) Observation {
+			if !luck("read") || w.machine[e.Node] != InstanceRunning {
+				return Observation{Node: e.Node, ReadAt: w.at, Answer: Silent}
+			}
+			o := Observation{Node: e.Node, ReadAt: w.at, HostTime: w.at, Answer: Answered, Role: w.role[e.Node], Database: DatabaseActive, Fitness: Fit}
+			if !luck("fit") {
+				o.Fitness = Unfit
+			}
+			return o
+		}
+		w.onMove = func(w *fakeWorld, e MoveRoute) RouteMoved {
+			ok := luck("move")
+			if ok {
+				w.moved[e.Table] = e.Node
+			}
+			return RouteMoved{At: w.at, Table: e.Table, OK: ok, Error: "throttled"}
+		}
+		w.onCheck = func(w *fakeWorld, e CheckPath) PathChecked {
+			return PathChecked{At: w.at, Table: e.Table, OK: luck("check")}
+		}
+		s = w.run(s, alarmed(), 5000)
+		if len(w.bad) > 0 {
+			t.Fatalf("%s\neffects: %q", w.bad, w.log)
+		}
+		if s.Phase != Steady && s.Phase != Blocked {
+			t.Fatalf("ended in phase %s", s.Phase)
+		}
+		if s.Phase == Steady && w.role["b"] == RolePrimary && w.machine["b"] == InstanceRunning && s.Primary != "b" {
+			t.Fatalf("node b became primary and the record says %s; effects: %q", s.Primary, w.log)
+		}
+		for table, node := range w.moved {
+			if node != s.Primary && s.Phase == Steady {
+				t.Fatalf("steady, but %s leads to %s and the primary is %s", table, node, s.Primary)
+			}
+		}
+	})
+}
+
+// TestStepDoesNotChangeItsInput: the caller keeps the state for its
+// compare-and-swap.
+func TestStepDoesNotChangeItsInput(t *testing.T) {
+	w, s := newWorld(), steadyState()
+	queue := []Event{alarmed()}
+	for len(queue) > 0 {
+		before := s.clone()
+		next, effects := Step(s, queue[0])
+		if diff := cmp.Diff(before, s); diff != "" {
+			t.Fatalf("%T changed its input:\n%s", queue[0], diff)
+		}
+		queue = queue[1:]
+		s = next
+		for _, e := range effects {
+			if answer := w.answer(s, e); answer != nil {
+				queue = append(queue, answer)
+			}
+		}
+	}
+}
+
+func TestBlockedOperations(t *testing.T) {
+	block := func() (State, *fakeWorld) {
+		w := newWorld()
+		w.onStop = func(w *fakeWorld, e Stop) StopRequested {
+			return StopRequested{At: w.at, Node: e.Node, Outcome: Failed, Error: "OperationNotPermitted"}
+		}
+		s := w.run(steadyState(), alarmed(), 100)
+		if s.Phase != Blocked {
+			t.Fatalf("phase %s, want blocked", s.Phase)
+		}
+		return s, w
+	}
+	t.Run("resume goes on once the cause is gone", func(t *testing.T) {
+		s, w := block()
+		w.onStop = nil
+		s = w.run(s, Retried{At: w.at, Actor: "ann"}, 500)
+		if s.Phase != Steady || s.Primary != "b" || len(w.bad) > 0 {
+			t.Errorf("phase %s, primary %s, bad %q", s.Phase, s.Primary, w.bad)
+		}
+	})
+	t.Run("cancel leaves the old primary in place", func(t *testing.T) {
+		s, w := block()
+		s = w.run(s, Cancelled{At: w.at, Actor: "ann"}, 10)
+		if s.Phase != Steady || s.Primary != "a" || s.Operation != nil || len(s.Fenced) != 0 {
+			t.Errorf("phase %s, primary %s, operation %v, fenced %v", s.Phase, s.Primary, s.Operation, s.Fenced)
+		}
+	})
+	t.Run("cancel is refused where two nodes may write", func(t *testing.T) {
+		s, w := block()
+		s.Operation.Step = StepConfirm
+		s = w.run(s, Cancelled{At: w.at, Actor: "ann"}, 10)
+		if s.Phase != Blocked || !strings.Contains(w.entries[len(w.entries)-1].Reason, "not cancelled") {
+			t.Errorf("phase %s, entries %v", s.Phase, w.entries)
+		}
+	})
+	t.Run("another alarm does not disturb it", func(t *testing.T) {
+		s, w := block()
+		e := alarmed()
+		e.OperationID = "op2"
+		after := w.run(s, e, 10)
+		if diff := cmp.Diff(s, after); diff != "" {
+			t.Errorf("state changed:\n%s", diff)
+		}
+	})
+	t.Run("R30: blocked on a route only, the next takeover goes ahead", func(t *testing.T) {
+		w := newWorld()
+		w.onMove = func(w *fakeWorld, e MoveRoute) RouteMoved {
+			return RouteMoved{At: w.at, Table: e.Table, Error: "UnauthorizedOperation"}
+		}
+		s := w.run(steadyState(), alarmed(), 500)
+		if !s.RouteOnly() {
+			t.Fatalf("phase %s, operation %+v", s.Phase, s.Operation)
+		}
+		if reason := s.ignores(Alarmed{At: w.at, Node: "b", Changed: w.at, OperationID: "op2"}); reason != "" {
+			t.Errorf("the second failure is ignored: %s", reason)
+		}
+	})
+}
