@@ -1,0 +1,188 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// run executes effects and returns what they led to, in their order. Those
+// that only tell somebody come first; the others run side by side, so that one
+// slow route holds up no other (R26).
+func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.Event, error) {
+	var rest []failover.Effect
+	for _, e := range effects {
+		switch e := e.(type) {
+		case failover.Record:
+			w.record(ctx, e.Entry)
+		case failover.Notify:
+			w.notify(ctx, e.Entry)
+		default:
+			rest = append(rest, e)
+		}
+	}
+	for _, e := range rest {
+		if mutates(e) {
+			if err := w.fresh(ctx); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	events := make([]failover.Event, len(rest))
+	var wg sync.WaitGroup
+	for i, e := range rest {
+		wg.Go(func() { events[i] = w.execute(ctx, e) })
+	}
+	wg.Wait()
+	done := events[:0]
+	for _, e := range events {
+		if e != nil {
+			done = append(done, e)
+		}
+	}
+	return done, nil
+}
+
+// mutates reports whether an effect changes something outside the record.
+func mutates(e failover.Effect) bool {
+	switch e.(type) {
+	case failover.Stop, failover.Start, failover.Promote, failover.MoveRoute:
+		return true
+	}
+	return false
+}
+
+// fresh makes sure that the record was looked at a moment ago and is still
+// what this runner believes (R22): a runner that was frozen must not wake up
+// and act on what was true before.
+func (w *work) fresh(ctx context.Context) error {
+	if w.Clock.Now().Sub(w.checked) <= freshness {
+		return nil
+	}
+	s, err := w.Store.Load(ctx, w.group)
+	if err != nil {
+		if w.mayFinishRedirect() {
+			return nil
+		}
+		return fmt.Errorf("checking the record of group %s before acting: %w", w.group, err)
+	}
+	if s.Version != w.persisted.Version {
+		return ErrConflict
+	}
+	w.checked = w.Clock.Now()
+	return nil
+}
+
+func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
+	switch e := e.(type) {
+	case failover.Gather:
+		return w.gather(ctx, e)
+	case failover.Seal:
+		return w.seal(ctx, e)
+	case failover.Stop:
+		outcome, err := w.Instances.Stop(ctx, w.node(e.Node))
+		return failover.StopRequested{At: w.Clock.Now(), Node: e.Node, Outcome: outcome, Error: text(err)}
+	case failover.Start:
+		outcome, err := w.Instances.Start(ctx, w.node(e.Node))
+		return failover.Started{At: w.Clock.Now(), Node: e.Node, Outcome: outcome, Error: text(err)}
+	case failover.ReadInstance:
+		state, _, err := w.Instances.State(ctx, w.node(e.Node))
+		return failover.InstanceRead{At: w.Clock.Now(), Node: e.Node, State: state, Error: text(err)}
+	case failover.ReadNode:
+		o := w.observe(ctx, e.Node, e.Timeout)
+		return failover.NodeRead{At: w.Clock.Now(), Observation: o}
+	case failover.Promote:
+		return w.promote(ctx, e)
+	case failover.MoveRoute:
+		err := w.Routes.Move(ctx, e.Table, w.config().VIP, w.node(e.Node).ENI)
+		return failover.RouteMoved{At: w.Clock.Now(), Table: e.Table, OK: err == nil, Error: text(err)}
+	case failover.CheckPath:
+		err := w.Routes.Check(ctx, w.config().Checkers[e.Table], w.config().VIP, w.config().Port)
+		return failover.PathChecked{At: w.Clock.Now(), Table: e.Table, OK: err == nil, Error: text(err)}
+	case failover.Wait:
+		_ = w.Clock.Sleep(ctx, e.For) // an ended ctx is seen by drive
+		return failover.Elapsed{At: w.Clock.Now()}
+	}
+	w.log.Error("the core asks for an effect that this runner does not know", "effect", fmt.Sprintf("%T", e))
+	return nil
+}
+
+// config is the operation's snapshot (R13), or what is declared now.
+func (w *work) config() failover.Config {
+	if w.state.Operation != nil {
+		return w.state.Operation.Config
+	}
+	return w.state.Config
+}
+
+func (w *work) node(id string) failover.NodeConfig {
+	n, _ := w.config().Node(id)
+	return n
+}
+
+func (w *work) seal(ctx context.Context, e failover.Seal) failover.Event {
+	ok, why, err := w.Store.Seal(ctx, w.group, e.Node, e.Epoch, e.OperationID)
+	if err != nil {
+		return failover.Sealed{At: w.Clock.Now(), Why: err.Error()}
+	}
+	return failover.Sealed{At: w.Clock.Now(), OK: ok, Why: why}
+}
+
+func (w *work) promote(ctx context.Context, e failover.Promote) failover.Event {
+	result := w.Engine.Promote(ctx, Promotion{
+		Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,
+		CommandID: e.CommandID, VIP: w.config().VIP, Deadline: e.Deadline, Settings: w.config().Settings,
+	}, func(commandID string) { w.noteCommand(ctx, commandID) })
+	return failover.Promoted{
+		At: w.Clock.Now(), Node: e.Node, CommandID: result.CommandID, Outcome: result.Outcome,
+		Code: result.Code, Detail: result.Detail, Next: result.Next,
+	}
+}
+
+// noteCommand puts the command's id on the record, so that the next runner
+// need not search for it (R21). It may fail: the comment finds it, too.
+func (w *work) noteCommand(ctx context.Context, commandID string) {
+	op := *w.state.Operation
+	op.CommandID = commandID
+	w.state.Operation = &op
+	if err := w.Store.Save(ctx, w.persisted, w.state); err != nil {
+		w.log.Warn("noting the command failed", "operation", op.ID, "epoch", w.state.Epoch, "command", commandID, "error", err)
+		return
+	}
+	w.saved()
+}
+
+func (w *work) record(ctx context.Context, e failover.Entry) {
+	w.last = &e
+	w.log.Info(e.Event, "operation", e.OperationID, "epoch", e.Epoch, "step", string(e.Step), "reason", e.Reason, "next", e.Next)
+	var err error
+	for range saveTries {
+		if err = w.Store.Append(ctx, w.group, e); err == nil {
+			return
+		}
+		if w.Clock.Sleep(ctx, retryPause) != nil {
+			break
+		}
+	}
+	w.log.Error("writing history failed", "operation", e.OperationID, "epoch", e.Epoch, "event", e.Event, "error", err)
+}
+
+func (w *work) notify(ctx context.Context, e failover.Entry) {
+	if w.Notifier == nil {
+		return
+	}
+	if err := w.Notifier.Notify(ctx, w.group, e); err != nil && !errors.Is(err, context.Canceled) {
+		w.log.Error("notifying failed", "operation", e.OperationID, "epoch", e.Epoch, "error", err)
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,238 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// ErrUnfinished: the runner had to stop before its operation was over. Whoever
+// runs it next goes on from the record.
+var ErrUnfinished = errors.New("the operation goes on from the record at the next invocation")
+
+const (
+	// freshness is how old a check of the record may be when a mutation is sent
+	// (R22).
+	freshness = 2 * time.Second
+	// patience is how long a runner watches a record that another runner may be
+	// working on, before it goes on itself.
+	patience = 5 * time.Second
+	// retryPause lies between two tries to reach the record.
+	retryPause = 500 * time.Millisecond
+	saveTries  = 4
+)
+
+// Runner drives a group with its adapters.
+type Runner struct {
+	Store     Store
+	Instances Instances
+	Engine    Engine
+	Routes    Routes
+	Alarms    Alarms
+	Notifier  Notifier // may be nil
+	Clock     clock.Clock
+	Log       *slog.Logger
+}
+
+// Result is how a run ended.
+type Result struct {
+	State failover.State
+	// Last is the newest entry of history that this run wrote, if any.
+	Last *failover.Entry
+}
+
+// Run feeds an event to a group and runs effects until nothing is left to do.
+// It returns ErrUnfinished if ctx ended first.
+func (r *Runner) Run(ctx context.Context, group string, e failover.Event) (Result, error) {
+	w := &work{Runner: r, group: group, log: r.Log.With("group", group)}
+	if err := w.load(ctx); err != nil {
+		return Result{}, err
+	}
+	err := w.drive(ctx, e)
+	if ctx.Err() != nil && err == nil {
+		err = ErrUnfinished
+	}
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w (%w)", ErrUnfinished, err)
+	}
+	return Result{State: w.state, Last: w.last}, err
+}
+
+// Resume goes on with the operation on the record, if there is one.
+func (r *Runner) Resume(ctx context.Context, group string) (Result, error) {
+	return r.Run(ctx, group, failover.Resumed{At: r.Clock.Now()})
+}
+
+// work is one run on one group.
+type work struct {
+	*Runner
+	group     string
+	log       *slog.Logger
+	state     failover.State // what the core says
+	persisted failover.State // what is on the record
+	checked   time.Time      // when the record was last read or written
+	last      *failover.Entry
+}
+
+func (w *work) load(ctx context.Context) error {
+	s, err := w.Store.Load(ctx, w.group)
+	if err != nil {
+		return fmt.Errorf("reading the record of group %s: %w", w.group, err)
+	}
+	w.state, w.persisted, w.checked = s, s, w.Clock.Now()
+	return nil
+}
+
+// drive steps the core until it has nothing more to do.
+func (w *work) drive(ctx context.Context, first failover.Event) error {
+	events := []failover.Event{first}
+	for len(events) > 0 {
+		if ctx.Err() != nil {
+			return ErrUnfinished
+		}
+		next, effects := failover.Step(w.state, events[0])
+		events = events[1:]
+		w.state = next
+		more, err := w.commit(ctx, effects)
+		switch {
+		case errors.Is(err, ErrConflict):
+			more, err = w.yield(ctx)
+			if err != nil {
+				return err
+			}
+			events = more
+			continue
+		case err != nil:
+			return err
+		}
+		events = append(events, more...)
+	}
+	return nil
+}
+
+// commit saves what changed and runs the effects. The effects of a claim that
+// was lost are not run.
+func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failover.Event, error) {
+	for _, e := range effects {
+		if _, ok := e.(failover.Claim); ok {
+			return []failover.Event{w.claim(ctx)}, nil
+		}
+	}
+	if err := w.save(ctx); err != nil {
+		return nil, err
+	}
+	return w.run(ctx, effects)
+}
+
+// claim makes the operation this runner's, or learns who was faster.
+func (w *work) claim(ctx context.Context) failover.Event {
+	err := w.Store.Claim(ctx, w.persisted, w.state)
+	if err == nil {
+		w.saved()
+		return failover.Claimed{At: w.Clock.Now(), OK: true}
+	}
+	w.log.Warn("claim failed", "operation", w.state.Operation.ID, "epoch", w.state.Epoch, "error", err)
+	now, loadErr := w.Store.Load(ctx, w.group)
+	if loadErr != nil {
+		return failover.Claimed{At: w.Clock.Now(), Why: errors.Join(err, loadErr).Error()}
+	}
+	if now.Operation != nil && now.Operation.ID == w.state.Operation.ID { // R2: a lost response
+		w.state, w.persisted, w.checked = now, now, w.Clock.Now()
+		return failover.Claimed{At: w.Clock.Now(), OK: true}
+	}
+	w.persisted, w.checked = now, w.Clock.Now()
+	return failover.Claimed{At: w.Clock.Now(), Why: err.Error(), State: &now}
+}
+
+func (w *work) saved() {
+	w.state.Version = w.persisted.Version + 1
+	w.persisted, w.checked = w.state, w.Clock.Now()
+}
+
+// save writes the state if it differs from the record.
+func (w *work) save(ctx context.Context) error {
+	if same(w.state, w.persisted) {
+		return nil
+	}
+	var err error
+	for try := range saveTries {
+		if try > 0 && w.Clock.Sleep(ctx, retryPause) != nil {
+			break
+		}
+		if err = w.Store.Save(ctx, w.persisted, w.state); err == nil {
+			w.saved()
+			return nil
+		}
+		if errors.Is(err, ErrConflict) {
+			return err
+		}
+		w.log.Warn("saving failed", "operation", w.operationID(), "epoch", w.state.Epoch, "error", err)
+	}
+	if w.mayFinishRedirect() {
+		w.log.Warn("the record can't be reached; finishing the redirect of this epoch without it", "operation", w.operationID(), "epoch", w.state.Epoch)
+		return nil
+	}
+	return fmt.Errorf("saving step %s of operation %s: %w", w.step(), w.operationID(), err)
+}
+
+// mayFinishRedirect: after the promotion was sent, reading the new role and the
+// idempotent redirects that follow may be finished without the record, within
+// the step's deadline (R27). Every other step needs the record first.
+func (w *work) mayFinishRedirect() bool {
+	op := w.state.Operation
+	if op == nil || !w.Clock.Now().Before(op.Deadline) {
+		return false
+	}
+	return op.Step == failover.StepConfirm || op.Step == failover.StepRedirect && w.state.Primary == op.To
+}
+
+// same compares what is on the record: neither Config nor Attempt.
+func same(a, b failover.State) bool {
+	a.Attempt, b.Attempt = nil, nil
+	a.Config, b.Config = failover.Config{}, failover.Config{}
+	return reflect.DeepEqual(a, b)
+}
+
+// yield follows whoever changed the record. If an operation runs there, it is
+// watched for a while and then gone on with: its runner may be dead.
+func (w *work) yield(ctx context.Context) ([]failover.Event, error) {
+	for {
+		if err := w.load(ctx); err != nil {
+			return nil, err
+		}
+		if w.state.Operation == nil || w.state.Operation.Blocked != "" {
+			return nil, nil
+		}
+		seen := w.state.Version
+		w.log.Info("another runner is at work; watching", "operation", w.operationID(), "epoch", w.state.Epoch, "step", w.step())
+		if err := w.Clock.Sleep(ctx, patience); err != nil {
+			return nil, ErrUnfinished
+		}
+		if err := w.load(ctx); err != nil {
+			return nil, err
+		}
+		if w.state.Operation == nil || w.state.Version == seen {
+			return []failover.Event{failover.Resumed{At: w.Clock.Now()}}, nil
+		}
+	}
+}
+
+func (w *work) operationID() string {
+	if w.state.Operation == nil {
+		return ""
+	}
+	return w.state.Operation.ID
+}
+
+func (w *work) step() string {
+	if w.state.Operation == nil {
+		return ""
+	}
+	return string(w.state.Operation.Step)
+}

@@ -1,0 +1,242 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+func checkTakenOver(t *testing.T, st *store, si *site) {
+	t.Helper()
+	if st.state.Primary != "b" || st.state.Phase != failover.Steady || st.state.Operation != nil || st.state.Epoch != 8 {
+		t.Errorf("record: primary %s, phase %s, epoch %d, operation %+v", st.state.Primary, st.state.Phase, st.state.Epoch, st.state.Operation)
+	}
+	if want := map[string]string{"rtb-1": nodeB.ENI, "rtb-2": nodeB.ENI}; !cmp.Equal(want, si.owner) {
+		t.Errorf("routes: %v", si.owner)
+	}
+}
+
+func ended(st *store) int {
+	n := 0
+	for _, e := range st.history {
+		if e.Event == "ended" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestTakeover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+			t.Fatal(err)
+		}
+		checkTakenOver(t, st, si)
+		slices.Sort(si.calls[2:]) // the routes move side by side
+		if diff := cmp.Diff([]string{"stop a", "promote b epoch 8", "move rtb-1", "move rtb-2"}, si.calls); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+		if st.sealed != "op1" {
+			t.Error("R10: the lease was not sealed")
+		}
+		if first := st.history[0]; first.Event != "started" || len(first.Evidence) < 2 {
+			t.Errorf("history begins with %s and %d pieces of evidence", first.Event, len(first.Evidence))
+		}
+	})
+}
+
+// TestRunnerDies ends the runner with each of its calls to the outside on its
+// way, and lets another one go on.
+func TestRunnerDies(t *testing.T) {
+	for _, victim := range []string{"stop a", "promote b epoch 8", "move rtb-1", "move rtb-2"} {
+		t.Run(victim, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, st, si := setup()
+				ctx, die := context.WithCancel(t.Context())
+				dead := false
+				si.onCall = func(call string) {
+					if call != victim || dead {
+						return
+					}
+					dead = true
+					die()
+				}
+				_, err := r.Run(ctx, group, event(r.Clock))
+				if !errors.Is(err, ErrUnfinished) {
+					t.Fatalf("error %v, want ErrUnfinished", err)
+				}
+				if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil { // Lambda delivers again
+					t.Fatal(err)
+				}
+				checkTakenOver(t, st, si)
+				if ended(st) != 1 {
+					t.Errorf("the history has %d ends", ended(st))
+				}
+			})
+		})
+	}
+}
+
+// TestTwoRunners: the same event delivered twice at once makes one takeover.
+func TestTwoRunners(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		checkTakenOver(t, st, si)
+		if st.state.Epoch != 8 {
+			t.Errorf("epoch %d, want 8", st.state.Epoch)
+		}
+		for i, c := range si.calls {
+			if strings.HasPrefix(c, "stop") && slices.Contains(si.calls[:i], "move rtb-1") {
+				t.Errorf("a stop after the redirect: %v", si.calls)
+			}
+		}
+	})
+}
+
+// TestTwoAlarms: two different alarms at once make one takeover.
+func TestTwoAlarms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		var wg sync.WaitGroup
+		for _, id := range []string{"op1", "op2"} {
+			wg.Go(func() {
+				e := event(r.Clock)
+				e.OperationID = id
+				if _, err := r.Run(t.Context(), group, e); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		checkTakenOver(t, st, si)
+		if si.promoted != 1 {
+			t.Errorf("promoted %d times", si.promoted)
+		}
+	})
+}
+
+func TestLostAnswersOfTheClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		lost := false
+		st.loseAck = func() bool { first := !lost; lost = true; return first }
+		if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+			t.Fatal(err)
+		}
+		checkTakenOver(t, st, si) // R2: the claim was won
+	})
+}
+
+func TestMaintenanceAtTheLastMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		st.state.Maintenance = failover.Maintenance{On: true, Until: r.Clock.Now().Add(-time.Second)} // expired for the core, set again for the table
+		if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+			t.Fatal(err)
+		}
+		if len(si.calls) > 0 || st.state.Epoch != 7 || st.state.Operation != nil {
+			t.Errorf("R11: acted in maintenance: %v", si.calls)
+		}
+		if last := st.history[len(st.history)-1]; last.Event != "ignored" || !strings.Contains(last.Reason, "maintenance") {
+			t.Errorf("last entry %s %q", last.Event, last.Reason)
+		}
+	})
+}
+
+// TestRecordUnreachableAfterPromotion: the redirects of this epoch are finished
+// (R27).
+func TestRecordUnreachableAfterPromotion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		st.saveErr = func() error {
+			si.mu.Lock()
+			defer si.mu.Unlock()
+			if si.promoted > 0 && si.owner["rtb-2"] == nodeA.ENI {
+				return errors.New("no route to host")
+			}
+			return nil
+		}
+		if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil && si.owner["rtb-1"] == nodeA.ENI {
+			t.Fatal(err)
+		}
+		if want := map[string]string{"rtb-1": nodeB.ENI, "rtb-2": nodeB.ENI}; !cmp.Equal(want, si.owner) {
+			t.Errorf("routes: %v", si.owner)
+		}
+	})
+}
+
+// TestFrozenRunner: a runner that slept before a mutation looks at the record
+// again, and stops for whoever went on meanwhile (R22).
+func TestFrozenRunner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		w := &work{Runner: r, group: group, log: r.Log}
+		if err := w.load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		st.state.Version++ // somebody else
+		_, err := w.run(t.Context(), []failover.Effect{failover.Stop{Node: "a"}})
+		if !errors.Is(err, ErrConflict) || len(si.calls) > 0 {
+			t.Errorf("error %v, calls %v; want a conflict and no call", err, si.calls)
+		}
+	})
+}
+
+func TestOneRouteDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		si.moveErr["rtb-1"] = errors.New("UnauthorizedOperation")
+		if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+			t.Fatal(err)
+		}
+		if si.owner["rtb-2"] != nodeB.ENI || !st.state.RouteOnly() {
+			t.Errorf("R26: routes %v, phase %s", si.owner, st.state.Phase)
+		}
+		if next := st.state.Operation.Next; !strings.Contains(next, "aws ec2 replace-route --route-table-id rtb-1") {
+			t.Errorf("next command %q", next)
+		}
+	})
+}
+
+func TestClockIsBounded(t *testing.T) {
+	sent := time.Date(2026, 11, 29, 3, 0, 0, 0, time.UTC)
+	read := sent.Add(time.Second)
+	tests := []struct {
+		name string
+		host time.Time
+		want time.Duration
+	}{
+		{"inside the question's time nothing speaks against it", sent.Add(500 * time.Millisecond), 0},
+		{"ahead", read.Add(3 * time.Second), 3 * time.Second},
+		{"behind", sent.Add(-4 * time.Second), -4 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := failover.Observation{Answer: failover.Answered, HostTime: tt.host, ReadAt: read}
+			measureClock(&o, sent)
+			if o.ClockOffset != tt.want || !o.ClockOffsetAt.Equal(read) {
+				t.Errorf("offset %s at %s, want %s", o.ClockOffset, o.ClockOffsetAt, tt.want)
+			}
+		})
+	}
+}
