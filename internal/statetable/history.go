@@ -1,0 +1,84 @@
+package statetable
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// appendTries bounds how often two writers of one operation may collide.
+const appendTries = 8
+
+// Append implements control.Store. Entries of an operation are numbered in the
+// order in which they arrive; an entry without an operation stands alone.
+func (t *Table) Append(ctx context.Context, group string, e failover.Entry) error {
+	attributes, err := encode(e)
+	if err != nil {
+		return err
+	}
+	token := newULID(t.clock.Now())
+	attributes["write_token"] = str(token)
+
+	prefix := "OP#" + operationULID(e) + "#"
+	var last error
+	for range appendTries {
+		newest, err := t.list(ctx, groupPK(group), prefix, true, 1)
+		if err != nil {
+			return fmt.Errorf("append to the history of group %q: %w", group, err)
+		}
+		seq := 1
+		if len(newest) == 1 {
+			if text(newest[0]["write_token"]) == token {
+				return nil // the answer to an earlier try was lost
+			}
+			seq = sequence(text(newest[0]["sk"])) + 1
+		}
+		last = t.put(ctx, groupPK(group), fmt.Sprintf("%s%04d", prefix, seq), maps.Clone(attributes),
+			condition{text: "attribute_not_exists(#pk)"})
+		if last == nil {
+			return nil
+		}
+		if !awsclient.IsConditionFailed(last) && awsclient.Outcome(last) == failover.Failed {
+			break
+		}
+		if err := t.clock.Sleep(ctx, writePause); err != nil {
+			return fmt.Errorf("append to the history of group %q: %w", group, err)
+		}
+	}
+	return fmt.Errorf("append to the history of group %q: %w", group, last)
+}
+
+func operationULID(e failover.Entry) string {
+	if id, err := ulid.ParseStrict(e.OperationID); err == nil {
+		return id.String()
+	}
+	return newULID(e.At)
+}
+
+func sequence(sk string) int {
+	n, _ := strconv.Atoi(sk[strings.LastIndexByte(sk, '#')+1:])
+	return n
+}
+
+// History returns the newest entries of a group, newest first; limit 0 returns
+// them all.
+func (t *Table) History(ctx context.Context, group string, limit int) ([]failover.Entry, error) {
+	items, err := t.list(ctx, groupPK(group), "OP#", true, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the history of group %q: %w", group, err)
+	}
+	entries := make([]failover.Entry, len(items))
+	for i, it := range items {
+		if err := decode(it, &entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}

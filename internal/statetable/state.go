@@ -1,0 +1,104 @@
+package statetable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// authority is what the control plane writes into STATE.
+type authority struct {
+	Epoch         uint64
+	Primary       string
+	Phase         failover.Phase
+	Version       uint64
+	Operation     *failover.Operation
+	Fenced        map[string]failover.Fence
+	CooldownUntil time.Time
+	ChangedAt     time.Time
+	WriteToken    string
+}
+
+// switches is what people write into STATE.
+type switches struct {
+	Maintenance       bool
+	MaintenanceUntil  int64 // seconds since 1970, because the claim compares it
+	MaintenanceReason string
+}
+
+func (s switches) maintenance() failover.Maintenance {
+	m := failover.Maintenance{On: s.Maintenance, Reason: s.MaintenanceReason}
+	if s.MaintenanceUntil != 0 {
+		m.Until = time.Unix(s.MaintenanceUntil, 0).UTC()
+	}
+	return m
+}
+
+// stored is STATE as it was read.
+type stored struct {
+	authority
+	switches
+}
+
+func (s stored) state(group string, config failover.Config) failover.State {
+	return failover.State{
+		Group: group, Config: config,
+		Epoch: s.Epoch, Primary: s.Primary, Phase: s.Phase, Version: s.Version,
+		Operation: s.Operation, Fenced: s.Fenced,
+		Cooldown: s.CooldownUntil, Changed: s.ChangedAt,
+		Maintenance: s.maintenance(),
+	}
+}
+
+// attributes are those of the control plane, nil where an attribute is to be
+// removed. What conditions compare is always there.
+func (a authority) attributes() (item, error) {
+	m, err := encode(a)
+	if err != nil {
+		return nil, err
+	}
+	for name, av := range (item{
+		"epoch": number(a.Epoch), "primary": str(a.Primary), "phase": str(string(a.Phase)), "version": number(a.Version),
+		"operation": nil, "fenced": nil, "cooldown_until": nil, "changed_at": nil,
+	}) {
+		if _, set := m[name]; !set {
+			m[name] = av
+		}
+	}
+	return m, nil
+}
+
+// Load implements control.Store.
+func (t *Table) Load(ctx context.Context, group string) (failover.State, error) {
+	s, err := t.readState(ctx, group)
+	if err != nil {
+		return failover.State{}, err
+	}
+	config, err := t.ReadConfig(ctx, group)
+	if err != nil {
+		return failover.State{}, err
+	}
+	return s.state(group, config), nil
+}
+
+func (t *Table) readState(ctx context.Context, group string) (stored, error) {
+	it, err := t.get(ctx, groupPK(group), skState)
+	if err != nil {
+		if errors.Is(err, control.ErrNotFound) {
+			err = fmt.Errorf("group %q has no state: create it with the resource hadr_group: %w", group, err)
+		}
+		return stored{}, err
+	}
+	var s stored
+	if err := decode(it, &s.authority); err != nil {
+		return stored{}, err
+	}
+	if err := decode(it, &s.switches); err != nil {
+		return stored{}, err
+	}
+	return s, nil
+}
