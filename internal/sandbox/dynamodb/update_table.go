@@ -1,0 +1,187 @@
+package dynamodb
+
+import (
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
+)
+
+// UpdateTable changes settings and indexes of a table, all or nothing.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateTable.html
+func (d *DynamoDB) UpdateTable(req *wire.Request, in *dynamodb.UpdateTableInput) (*dynamodb.UpdateTableOutput, error) {
+	if err := refuse("UpdateTable", map[string]bool{
+		"ReplicaUpdates": in.ReplicaUpdates != nil, "GlobalTableWitnessUpdates": in.GlobalTableWitnessUpdates != nil,
+		"MultiRegionConsistency": in.MultiRegionConsistency != "", "VectorIndexUpdates": in.VectorIndexUpdates != nil,
+	}); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, err := d.described(req, in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	now := d.now()
+	if err := r.idle(now); err != nil {
+		return nil, err
+	}
+	changed, err := r.table.updated(in, now)
+	if err != nil {
+		return nil, err
+	}
+	startStream := changed.streams() && !r.table.streams()
+	r.table = changed
+	r.items.reindex(changed)
+	if in.DeletionProtectionEnabled != nil {
+		r.protected = *in.DeletionProtectionEnabled
+	}
+	if in.SSESpecification != nil {
+		r.sse = d.encryption(r.at, in.SSESpecification)
+	}
+	if startStream {
+		r.startStream(now)
+	}
+	r.enter(types.TableStatusUpdating, now, updateTime)
+	return &dynamodb.UpdateTableOutput{TableDescription: r.describe(now)}, nil
+}
+
+// updated returns a copy of t with the changes of in.
+func (t *table) updated(in *dynamodb.UpdateTableInput, now time.Time) (*table, error) {
+	c := *t
+	c.indexes = slices.Clone(t.indexes)
+	if in.AttributeDefinitions != nil {
+		c.definitions = nil
+		if err := c.define(in.AttributeDefinitions); err != nil {
+			return nil, err
+		}
+		if _, err := c.newKey(c.keySchema); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.updateBilling(in, now); err != nil {
+		return nil, err
+	}
+	if err := c.updateStream(in.StreamSpecification); err != nil {
+		return nil, err
+	}
+	if in.TableClass != "" {
+		c.class = in.TableClass
+	}
+	if in.OnDemandThroughput != nil {
+		c.maximum = in.OnDemandThroughput
+	}
+	for _, u := range in.GlobalSecondaryIndexUpdates {
+		if err := c.updateIndex(u, now); err != nil {
+			return nil, err
+		}
+	}
+	return &c, c.dropUnused(in.AttributeDefinitions != nil)
+}
+
+// dropUnused forgets the definitions that only a deleted index needed; given
+// definitions must all be used.
+func (t *table) dropUnused(given bool) error {
+	if given {
+		return t.checkDefinitions()
+	}
+	used := keyNames(t.keySchema)
+	for _, x := range t.indexes {
+		used = append(used, keyNames(x.keySchema)...)
+	}
+	t.definitions = slices.DeleteFunc(slices.Clone(t.definitions), func(d types.AttributeDefinition) bool {
+		return !slices.Contains(used, *d.AttributeName)
+	})
+	return nil
+}
+
+func (t *table) updateBilling(in *dynamodb.UpdateTableInput, now time.Time) error {
+	if in.BillingMode == "" && in.ProvisionedThroughput == nil {
+		return nil
+	}
+	if in.BillingMode != "" {
+		if in.BillingMode == types.BillingModePayPerRequest && t.billing != in.BillingMode {
+			t.onDemand = now
+		}
+		t.billing = in.BillingMode
+	}
+	if err := checkThroughput(t.billing, in.ProvisionedThroughput, "table"); err != nil {
+		return err
+	}
+	t.throughput = in.ProvisionedThroughput
+	return nil
+}
+
+func (t *table) updateStream(s *types.StreamSpecification) error {
+	if s == nil {
+		return nil
+	}
+	if err := checkStream(s); err != nil {
+		return err
+	}
+	switch {
+	case aws.ToBool(s.StreamEnabled) && t.streams():
+		return invalid("Table already has an enabled stream: TableName: %s", t.name)
+	case !aws.ToBool(s.StreamEnabled) && !t.streams():
+		return invalid("Table has no stream to disable: TableName: %s", t.name)
+	}
+	t.stream = s
+	return nil
+}
+
+func (t *table) updateIndex(u types.GlobalSecondaryIndexUpdate, now time.Time) error {
+	switch {
+	case u.Create != nil:
+		x, err := t.newIndex(*u.Create)
+		if err == nil {
+			x.settles = now.Add(createTime)
+		}
+		return err
+	case u.Delete != nil:
+		name := aws.ToString(u.Delete.IndexName)
+		if t.index(name) == nil {
+			return notFound("Requested resource not found: Index: %s not found", name)
+		}
+		t.indexes = slices.DeleteFunc(t.indexes, func(x *index) bool { return x.name == name })
+		return nil
+	case u.Update != nil:
+		name := aws.ToString(u.Update.IndexName)
+		i := slices.IndexFunc(t.indexes, func(x *index) bool { return x.name == name })
+		if i < 0 {
+			return notFound("Requested resource not found: Index: %s not found", name)
+		}
+		if err := checkThroughput(t.billing, u.Update.ProvisionedThroughput, "index "+name); err != nil {
+			return err
+		}
+		x := *t.indexes[i]
+		x.throughput, x.maximum = u.Update.ProvisionedThroughput, u.Update.OnDemandThroughput
+		t.indexes[i] = &x
+		return nil
+	}
+	return invalid("One or more parameter values were invalid: a global secondary index update needs one of Create, Update and Delete")
+}
+
+// DeleteTable starts the deletion of a table.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_DeleteTable.html
+func (d *DynamoDB) DeleteTable(req *wire.Request, in *dynamodb.DeleteTableInput) (*dynamodb.DeleteTableOutput, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, err := d.described(req, in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	now := d.now()
+	if err := r.idle(now); err != nil {
+		return nil, err
+	}
+	if r.protected {
+		return nil, invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
+	}
+	r.deleting = true
+	r.enter(types.TableStatusDeleting, now, deleteTime)
+	return &dynamodb.DeleteTableOutput{TableDescription: r.describe(now)}, nil
+}
