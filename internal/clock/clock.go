@@ -45,3 +45,12 @@ func WithTimeout(parent context.Context, c Clock, d time.Duration) (context.Cont
 		cancel(context.Canceled)
 	}
 }
+
+// Real returns how much of the operating system's time passes while d passes
+// on c.
+func Real(c Clock, d time.Duration) time.Duration {
+	if s, ok := c.(*Scaled); ok {
+		return s.real(d)
+	}
+	return d
+}
