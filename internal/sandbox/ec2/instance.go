@@ -75,14 +75,15 @@ func (reg *region) machine(i *instance) world.Machine {
 var _ world.Inventory = (*EC2)(nil)
 
 // Instances implements world.Inventory.
-func (e *EC2) Instances(name, account string) []world.Instance {
+func (e *EC2) Instances() []world.Instance {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	reg := e.region(scope{account: account, region: name})
 	var all []world.Instance
-	for _, i := range reg.instances.all() {
-		if i.state != types.InstanceStateNameTerminated {
-			all = append(all, world.Instance{Machine: reg.machine(i), State: string(i.state)})
+	for _, reg := range e.regions {
+		for _, i := range reg.instances.all() {
+			if i.state != types.InstanceStateNameTerminated {
+				all = append(all, world.Instance{Machine: reg.machine(i), State: string(i.state)})
+			}
 		}
 	}
 	return all

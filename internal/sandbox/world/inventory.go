@@ -8,7 +8,7 @@ type Instance struct {
 
 // Inventory lists the instances of EC2 for other services.
 type Inventory interface {
-	// Instances returns the instances of an account in a Region that are not
-	// terminated, in the order of their launch.
-	Instances(region, account string) []Instance
+	// Instances returns all instances that are not terminated, of all accounts
+	// and Regions, in each in the order of their launch.
+	Instances() []Instance
 }
