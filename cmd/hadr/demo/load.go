@@ -1,0 +1,151 @@
+// Package demo runs the main job in the embedded sandbox and judges it: a
+// client that writes all the time, a failure, and an audit of every commit
+// that was acknowledged.
+package demo
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+)
+
+// Ack is a commit that a database acknowledged to a client.
+type Ack struct {
+	Client   string
+	Seq      int
+	Node     string // that acknowledged
+	Position uint64 // in its log
+	At       time.Time
+	Path     string // route table that the client's packets took
+}
+
+// key identifies what the client wrote.
+type key struct {
+	client string
+	seq    int
+}
+
+// Load is a set of clients that write as fast as they are acknowledged.
+type Load struct {
+	// Paths are the addresses of the endpoint, by route table.
+	Paths map[string]string
+	// Clients is how many write through each path.
+	Clients int
+	Clock   clock.Clock
+	// Patience is how long a client waits for an answer before it connects
+	// again, on Clock.
+	Patience time.Duration
+
+	mu   sync.Mutex
+	acks []Ack
+}
+
+// Run writes until ctx ends.
+func (l *Load) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for path, address := range l.Paths {
+		for i := range l.Clients {
+			wg.Go(func() { l.client(ctx, fmt.Sprintf("%s-%d", path, i), path, address) })
+		}
+	}
+	wg.Wait()
+}
+
+// client writes one row after the other. A row whose answer did not come is
+// given up: whether it was committed is unknown, and it was not promised.
+func (l *Load) client(ctx context.Context, name, path, address string) {
+	seq := 0
+	for ctx.Err() == nil {
+		if err := l.session(ctx, name, path, address, &seq); err != nil {
+			_ = l.Clock.Sleep(ctx, 500*time.Millisecond) // ends with ctx
+		}
+	}
+}
+
+// session writes through one connection until it fails.
+func (l *Load) session(ctx context.Context, name, path, address string, seq *int) error {
+	d := net.Dialer{Timeout: clock.Real(l.Clock, l.Patience)}
+	conn, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	r := bufio.NewReader(conn)
+	for ctx.Err() == nil {
+		*seq++
+		if err := conn.SetDeadline(time.Now().Add(clock.Real(l.Clock, l.Patience))); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(conn, "COMMIT %s %d\n", name, *seq); err != nil {
+			return err
+		}
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		node, position, err := parseAck(line)
+		if err != nil {
+			return err
+		}
+		l.add(Ack{Client: name, Seq: *seq, Node: node, Position: position, At: l.Clock.Now(), Path: path})
+	}
+	return nil
+}
+
+// parseAck reads "ACK <node> <position>".
+func parseAck(line string) (node string, position uint64, err error) {
+	f := strings.Fields(line)
+	if len(f) != 3 || f[0] != "ACK" {
+		return "", 0, errors.New(strings.TrimSpace(line))
+	}
+	position, err = strconv.ParseUint(f[2], 10, 64)
+	return f[1], position, err
+}
+
+func (l *Load) add(a Ack) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.acks = append(l.acks, a)
+}
+
+// Acks returns what was acknowledged so far.
+func (l *Load) Acks() []Ack {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Ack(nil), l.acks...)
+}
+
+// Since counts the acknowledgements at or after a time.
+func (l *Load) Since(at time.Time) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for i := len(l.acks) - 1; i >= 0; i-- {
+		if !l.acks[i].At.Before(at) {
+			n++
+		}
+	}
+	return n
+}
+
+// First returns the first acknowledgement of another node than old.
+func (l *Load) First(old string) (Ack, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.acks {
+		if a.Node != old {
+			return a, true
+		}
+	}
+	return Ack{}, false
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+func statusCommand(o *options) *cobra.Command {
+	return groupArg("status GROUP", "Show who is primary, what runs and what is wrong", "",
+		func(cmd *cobra.Command, s *session, group string) error {
+			ctx := cmd.Context()
+			state, err := s.table.Load(ctx, group)
+			if err != nil {
+				return err
+			}
+			st := status{state: state, nodes: map[string]failover.Observation{}, owners: map[string]string{}, now: s.clock.Now()}
+			for _, n := range state.Config.Nodes {
+				seen, err := s.table.Node(ctx, group, n.ID)
+				if err != nil && !errors.Is(err, control.ErrNotFound) {
+					return err
+				}
+				if err == nil {
+					st.nodes[n.ID] = seen
+				}
+			}
+			for _, table := range state.Config.Routes {
+				owner, err := s.runner.Routes.Owner(ctx, table, state.Config.VIP)
+				if err != nil {
+					owner = err.Error()
+				}
+				st.owners[table] = owner
+			}
+			printStatus(cmd.OutOrStdout(), st)
+			return nil
+		}, o)
+}
+
+func historyCommand(o *options) *cobra.Command {
+	limit := 50
+	cmd := groupArg("history GROUP", "Show what happened and why", "",
+		func(cmd *cobra.Command, s *session, group string) error {
+			entries, err := s.table.History(cmd.Context(), group, limit)
+			if err != nil {
+				return err
+			}
+			printHistory(cmd.OutOrStdout(), entries)
+			return nil
+		}, o)
+	cmd.Flags().IntVar(&limit, "limit", limit, "newest entries to show")
+	return cmd
+}
+
+func takeoverCommand(o *options) *cobra.Command {
+	var from, reason string
+	cmd := groupArg("takeover GROUP", "Take a failed primary over now",
+		`Take a failed primary over now. Every guard applies except policy and
+cool-down: a standby that could lose a commit is not promoted.`,
+		func(cmd *cobra.Command, s *session, group string) error {
+			now := s.clock.Now()
+			r, err := s.runner.Run(cmd.Context(), group, failover.Asked{
+				At: now, Node: from, OperationID: operationID(now), Actor: actor(), Reason: reason,
+			})
+			return tell(cmd, r, err)
+		}, o)
+	cmd.Flags().StringVar(&from, "from", "", "node that has failed, the present primary")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the history")
+	for _, name := range []string{"from", "reason"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // a flag defined two lines above
+		}
+	}
+	return cmd
+}
+
+func resumeCommand(o *options) *cobra.Command {
+	return groupArg("resume GROUP", "Go on with a blocked or interrupted operation",
+		"Go on with a blocked operation after you did what it asked for, or with one whose runner died.",
+		func(cmd *cobra.Command, s *session, group string) error {
+			r, err := s.runner.Run(cmd.Context(), group, failover.Retried{At: s.clock.Now(), Actor: actor()})
+			return tell(cmd, r, err)
+		}, o)
+}
+
+func cancelCommand(o *options) *cobra.Command {
+	return groupArg("cancel GROUP", "Give a blocked operation up",
+		"Give a blocked operation up, where that leaves one clear primary.",
+		func(cmd *cobra.Command, s *session, group string) error {
+			r, err := s.runner.Run(cmd.Context(), group, failover.Cancelled{At: s.clock.Now(), Actor: actor()})
+			return tell(cmd, r, err)
+		}, o)
+}
+
+func maintenanceCommand(o *options) *cobra.Command {
+	var on, off bool
+	var length time.Duration
+	var reason string
+	cmd := groupArg("maintenance GROUP", "Switch automatic action off or on",
+		"Switch automatic action off (--on) or on again (--off).",
+		func(cmd *cobra.Command, s *session, group string) error {
+			m := failover.Maintenance{On: on, Reason: reason}
+			if on && length > 0 {
+				m.Until = s.clock.Now().Add(length)
+			}
+			if err := s.table.SetMaintenance(cmd.Context(), group, m); err != nil {
+				return err
+			}
+			if on {
+				fmt.Fprintf(cmd.OutOrStdout(), "Group %s is in maintenance: nothing is done automatically. End it with: hadr maintenance %s --off\n", group, group)
+				return nil
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "Group %s is out of maintenance.\n", group)
+			return nil
+		}, o)
+	cmd.Flags().BoolVar(&on, "on", false, "begin maintenance")
+	cmd.Flags().BoolVar(&off, "off", false, "end maintenance")
+	cmd.Flags().DurationVar(&length, "for", 0, "end it by itself after this time")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	cmd.MarkFlagsOneRequired("on", "off")
+	cmd.MarkFlagsMutuallyExclusive("on", "off")
+	return cmd
+}
+
+// tell prints how a run ended. A refused or blocked one is an error for the
+// shell.
+func tell(cmd *cobra.Command, r control.Result, err error) error {
+	if r.Last != nil {
+		printEntry(cmd.OutOrStdout(), *r.Last)
+	}
+	if err != nil {
+		return err
+	}
+	if r.Last == nil {
+		fmt.Fprintln(cmd.OutOrStdout(), "Nothing to do.")
+		return nil
+	}
+	switch r.Last.Event {
+	case "refused", "blocked":
+		return errors.New("not done, see above")
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/spf13/cobra"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
+)
+
+// session is what an operator's command works with: AWS by the conventions of
+// its own tools, and the record.
+type session struct {
+	cfg    aws.Config
+	clock  clock.Clock
+	table  *statetable.Table
+	runner *control.Runner
+}
+
+// options are the flags that all operator's commands share.
+type options struct {
+	table   string
+	region  string
+	profile string
+	verbose bool
+}
+
+func (o *options) flags(cmd *cobra.Command) {
+	f := cmd.PersistentFlags()
+	f.StringVar(&o.table, "table", envOr("HADR_TABLE", "hadr"), "name or ARN of the state table (HADR_TABLE)")
+	f.StringVar(&o.region, "region", "", "AWS Region (AWS_REGION)")
+	f.StringVar(&o.profile, "profile", "", "profile of the shared AWS configuration (AWS_PROFILE)")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "log what is done to standard error")
+}
+
+func (o *options) open(ctx context.Context) (*session, error) {
+	c, err := clock.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := awsclient.Load(ctx, awsclient.Options{Version: version, Region: o.region, Profile: o.profile})
+	if err != nil {
+		return nil, err
+	}
+	level := slog.LevelError
+	if o.verbose {
+		level = slog.LevelInfo
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	table := statetable.New(dynamodb.NewFromConfig(cfg), o.table, c)
+	return &session{cfg: cfg, clock: c, table: table, runner: awsrunner.New(cfg, table, c, log)}, nil
+}
+
+func envOr(name, otherwise string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+// actor names who runs a command, for the history.
+func actor() string {
+	u, err := user.Current()
+	if err != nil {
+		return "operator"
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return u.Username
+	}
+	return u.Username + "@" + host
+}
+
+func operationID(now time.Time) string { return awsrunner.OperationID(now) }
+
+func groupArg(use, short, long string, run func(cmd *cobra.Command, s *session, group string) error, o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   use,
+		Short: short,
+		Long:  long,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := o.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := run(cmd, s, args[0]); err != nil {
+				return fmt.Errorf("%s %s: %w", cmd.Name(), args[0], err)
+			}
+			return nil
+		},
+	}
+}
