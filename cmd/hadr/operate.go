@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -29,8 +30,12 @@ func statusCommand(o *options) *cobra.Command {
 					st.nodes[n.ID] = seen
 				}
 			}
+			runner, err := s.runners.Group(ctx, group)
+			if err != nil {
+				return err
+			}
 			for _, table := range state.Config.Routes {
-				owner, err := s.runner.Routes.Owner(ctx, table, state.Config.VIP)
+				owner, err := runner.Routes.Owner(ctx, table, state.Config.VIP)
 				if err != nil {
 					owner = err.Error()
 				}
@@ -63,8 +68,8 @@ func takeoverCommand(o *options) *cobra.Command {
 cool-down: a standby that could lose a commit is not promoted.`,
 		func(cmd *cobra.Command, s *session, group string) error {
 			now := s.clock.Now()
-			r, err := s.runner.Run(cmd.Context(), group, failover.Asked{
-				At: now, Node: from, OperationID: operationID(now), Actor: actor(), Reason: reason,
+			r, err := s.run(cmd.Context(), group, failover.Asked{
+				At: now, Node: from, OperationID: awsrunner.OperationID(now), Actor: actor(), Reason: reason,
 			})
 			return tell(cmd, r, err)
 		}, o)
@@ -82,7 +87,7 @@ func resumeCommand(o *options) *cobra.Command {
 	return groupArg("resume GROUP", "Go on with a blocked or interrupted operation",
 		"Go on with a blocked operation after you did what it asked for, or with one whose runner died.",
 		func(cmd *cobra.Command, s *session, group string) error {
-			r, err := s.runner.Run(cmd.Context(), group, failover.Retried{At: s.clock.Now(), Actor: actor()})
+			r, err := s.run(cmd.Context(), group, failover.Retried{At: s.clock.Now(), Actor: actor()})
 			return tell(cmd, r, err)
 		}, o)
 }
@@ -91,7 +96,7 @@ func cancelCommand(o *options) *cobra.Command {
 	return groupArg("cancel GROUP", "Give a blocked operation up",
 		"Give a blocked operation up, where that leaves one clear primary.",
 		func(cmd *cobra.Command, s *session, group string) error {
-			r, err := s.runner.Run(cmd.Context(), group, failover.Cancelled{At: s.clock.Now(), Actor: actor()})
+			r, err := s.run(cmd.Context(), group, failover.Cancelled{At: s.clock.Now(), Actor: actor()})
 			return tell(cmd, r, err)
 		}, o)
 }

@@ -6,26 +6,23 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/spf13/cobra"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
 
 // session is what an operator's command works with: AWS by the conventions of
 // its own tools, and the record.
 type session struct {
-	cfg    aws.Config
-	clock  clock.Clock
-	table  *statetable.Table
-	runner *control.Runner
+	clock   clock.Clock
+	table   *statetable.Table
+	runners *awsrunner.Factory
 }
 
 // options are the flags that all operator's commands share.
@@ -58,8 +55,17 @@ func (o *options) open(ctx context.Context) (*session, error) {
 		level = slog.LevelInfo
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
-	table := statetable.New(dynamodb.NewFromConfig(cfg), o.table, c)
-	return &session{cfg: cfg, clock: c, table: table, runner: awsrunner.New(cfg, table, c, log)}, nil
+	runners := awsrunner.New(cfg, o.table, c, log)
+	return &session{clock: c, table: runners.Table(), runners: runners}, nil
+}
+
+// run feeds an event to a group.
+func (s *session) run(ctx context.Context, group string, e failover.Event) (control.Result, error) {
+	runner, err := s.runners.Group(ctx, group)
+	if err != nil {
+		return control.Result{}, err
+	}
+	return runner.Run(ctx, group, e)
 }
 
 func envOr(name, otherwise string) string {
@@ -81,8 +87,6 @@ func actor() string {
 	}
 	return u.Username + "@" + host
 }
-
-func operationID(now time.Time) string { return awsrunner.OperationID(now) }
 
 func groupArg(use, short, long string, run func(cmd *cobra.Command, s *session, group string) error, o *options) *cobra.Command {
 	return &cobra.Command{

@@ -27,7 +27,8 @@ const reserve = 5 * time.Second
 
 // Handler answers alarm events.
 type Handler struct {
-	Runner *control.Runner
+	Store  control.Store
+	Runner func(ctx context.Context, group string) (*control.Runner, error)
 	Clock  clock.Clock
 	Log    *slog.Logger
 	NewID  func(time.Time) string // operation ids: ULIDs
@@ -54,7 +55,7 @@ func (h *Handler) Handle(ctx context.Context, payload json.RawMessage) (Answer, 
 	if !e.ToAlarm() {
 		return Answer{Result: "ignored", Reason: fmt.Sprintf("alarm %s went to %s, not to ALARM", e.Alarm.Name, e.New.State)}, nil
 	}
-	group, node, err := h.Runner.Store.Binding(ctx, e.Alarm.ARN) // R1
+	group, node, err := h.Store.Binding(ctx, e.Alarm.ARN) // R1
 	if errors.Is(err, control.ErrNotFound) {
 		return h.unknown(ctx, payload, "no group has the alarm "+e.Alarm.ARN)
 	}
@@ -62,7 +63,7 @@ func (h *Handler) Handle(ctx context.Context, payload json.RawMessage) (Answer, 
 		return Answer{}, fmt.Errorf("looking up the group of alarm %s: %w", e.Alarm.ARN, err)
 	}
 	now := h.Clock.Now()
-	id, err := h.Runner.Store.See(ctx, e.Alarm.ARN, e.New.At, h.NewID(now), now.Add(remember)) // R2
+	id, err := h.Store.See(ctx, e.Alarm.ARN, e.New.At, h.NewID(now), now.Add(remember)) // R2
 	if err != nil {
 		return Answer{}, fmt.Errorf("noting the event of alarm %s: %w", e.Alarm.ARN, err)
 	}
@@ -70,7 +71,11 @@ func (h *Handler) Handle(ctx context.Context, payload json.RawMessage) (Answer, 
 
 	ctx, stop := h.bounded(ctx)
 	defer stop()
-	result, err := h.Runner.Run(ctx, group, failover.Alarmed{
+	runner, err := h.Runner(ctx, group)
+	if err != nil {
+		return Answer{}, fmt.Errorf("group %s, operation %s: %w", group, id, err)
+	}
+	result, err := runner.Run(ctx, group, failover.Alarmed{
 		At: now, Node: node, Alarm: e.Alarm.ARN, Changed: e.New.At, OperationID: id, Reason: e.New.Reason,
 	})
 	if err != nil {
@@ -92,7 +97,7 @@ func (h *Handler) bounded(ctx context.Context) (context.Context, context.CancelF
 func (h *Handler) unknown(ctx context.Context, payload []byte, why string) (Answer, error) {
 	h.Log.Warn("event ignored", "reason", why)
 	entry := failover.Entry{At: h.Clock.Now(), Event: "ignored", Reason: why, Outcome: "ignored"}
-	if err := h.Runner.Store.Unknown(ctx, entry, payload); err != nil {
+	if err := h.Store.Unknown(ctx, entry, payload); err != nil {
 		return Answer{}, fmt.Errorf("recording an unknown event (%s): %w", why, err)
 	}
 	return Answer{Result: "ignored", Reason: why}, nil
