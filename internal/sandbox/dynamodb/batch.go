@@ -210,4 +210,3 @@ func reports(all []*usage, asked types.ReturnConsumedCapacity) []types.ConsumedC
 	}
 	return out
 }
-
