@@ -1,0 +1,117 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+)
+
+// FailedOver is the warning of a plan while a group's primary is not the
+// preferred one. Terraform leaves the target alone.
+func FailedOver(group, preferred, active string, epoch uint64, since time.Time) diag.Diagnostic {
+	when := ""
+	if !since.IsZero() {
+		when = " since " + since.UTC().Format(time.RFC3339)
+	}
+	return diag.NewWarningDiagnostic(
+		fmt.Sprintf("Group is failed over: %s runs on node %s", group, active),
+		fmt.Sprintf("Node %s is primary of group %s%s (epoch %d); the preferred node is %s. "+
+			"The control plane owns the target, so this plan leaves it alone.\n"+
+			"Next step: none is needed. To go back, let %s rejoin and switch over on purpose; a plan never moves a database.",
+			active, group, when, epoch, preferred, preferred))
+}
+
+// Operation is a running change of primary that stands in the way.
+type Operation struct {
+	Group   string
+	ID      string
+	Kind    string
+	Step    string
+	Started time.Time
+	Blocked string // why it does not go on, "" if it does
+	Next    string // what a person does about that
+}
+
+// Busy refuses a change of something that a running operation uses (R13).
+func Busy(tried, object string, op Operation, force string) diag.Diagnostic {
+	cause := fmt.Sprintf("Operation %s (%s, step %s) of group %s runs since %s",
+		op.ID, op.Kind, op.Step, op.Group, op.Started.UTC().Format(time.RFC3339))
+	next := "Apply again when the operation has ended"
+	if op.Blocked != "" {
+		cause += " and is blocked: " + op.Blocked
+		next = op.Next
+	}
+	if force != "" {
+		next = stop(next) + " " + force
+	}
+	return Problem{Tried: tried, Object: object, Cause: cause, Next: next}.Error()
+}
+
+// GroupTaken is a second declaration of a group's name in one table.
+func GroupTaken(at path.Path, group, table, other string) diag.Diagnostic {
+	return Problem{
+		Tried:  "creating group",
+		Object: group,
+		Cause:  fmt.Sprintf("Table %s already holds a group %q: %s", table, group, other),
+		Next:   fmt.Sprintf("Give this group another name or another table, or take the existing one over with `terraform import hadr_group.<name> %s/%s`", table, group),
+	}.ErrorAt(at)
+}
+
+// ForeignNode is an instance or interface that belongs to another control
+// plane's group (R12).
+func ForeignNode(at path.Path, id, table, group string) diag.Diagnostic {
+	return Problem{
+		Tried:  "binding",
+		Object: id,
+		Cause:  fmt.Sprintf("Its tags hadr:table and hadr:group say that it belongs to group %q of table %s. Two control planes of one node would work against each other", group, table),
+		Next:   "Destroy the other group first, or name another instance here. If the other group is gone for certain, delete the two tags",
+	}.ErrorAt(at)
+}
+
+// WrongNode is a node whose declared machine does not exist or does not fit.
+func WrongNode(at path.Path, id, why, next string) diag.Diagnostic {
+	return Problem{Tried: "checking node", Object: id, Cause: why, Next: next}.ErrorAt(at)
+}
+
+// VIPInsideVPC is an endpoint that the VPC's own routing would swallow.
+func VIPInsideVPC(at path.Path, vip, cidr, vpc string) diag.Diagnostic {
+	return Problem{
+		Tried:  "checking endpoint",
+		Object: vip,
+		Cause: fmt.Sprintf("%s lies inside %s, a CIDR block of %s. The local route of a VPC covers its CIDR blocks, and a route to a "+
+			"network interface must be at least as specific as a subnet's block, so the address could not move between zones", vip, cidr, vpc),
+		Next: "Choose an address outside of every CIDR block of the VPC and of the networks that it is connected with, such as 192.168.170.10",
+	}.ErrorAt(at)
+}
+
+// ForeignRoute is a route for the endpoint that leads somewhere else.
+func ForeignRoute(at path.Path, table, destination, target string) diag.Diagnostic {
+	return Problem{
+		Tried:  "creating route " + destination + " in",
+		Object: table,
+		Cause:  fmt.Sprintf("The route exists and leads to %s, which is none of network_interface_ids", target),
+		Next:   "Delete that route if nobody needs it, or choose another address",
+	}.ErrorAt(at)
+}
+
+// NoCode is a function whose code is not in this build of the provider.
+func NoCode(kind, architecture string) diag.Diagnostic {
+	return Problem{
+		Tried:  "creating function",
+		Object: kind,
+		Cause:  fmt.Sprintf("This build of the provider does not contain the function code for %s (provider/zips/bootstrap_%s.zip)", architecture, architecture),
+		Next:   "Run `make build` in the provider's repository, which builds the code and embeds it, or install a released provider",
+	}.ErrorAt(path.Root("architecture"))
+}
+
+// WrongAccount is a provider that points at an account that it must not change.
+func WrongAccount(at path.Path, account, why string) diag.Diagnostic {
+	return Problem{
+		Tried:  "configuring provider",
+		Object: "hadr",
+		Cause:  fmt.Sprintf("The credentials belong to account %s, which %s", account, why),
+		Next:   "Use the credentials of the right account, or correct the list",
+	}.ErrorAt(at)
+}

@@ -1,0 +1,193 @@
+package provider
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	awsarn "github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+type functionModel struct {
+	ID                    types.String `tfsdk:"id"`
+	ARN                   types.String `tfsdk:"arn"`
+	Name                  types.String `tfsdk:"name"`
+	Kind                  types.String `tfsdk:"kind"`
+	TableARN              types.String `tfsdk:"table_arn"`
+	AlarmNames            types.Set    `tfsdk:"alarm_names"`
+	InstanceIDs           types.Set    `tfsdk:"instance_ids"`
+	CheckerInstanceIDs    types.Set    `tfsdk:"checker_instance_ids"`
+	RouteTableIDs         types.Set    `tfsdk:"route_table_ids"`
+	DocumentNames         types.Set    `tfsdk:"document_names"`
+	Architecture          types.String `tfsdk:"architecture"`
+	MemoryMB              types.Int64  `tfsdk:"memory_mb"`
+	TimeoutSeconds        types.Int64  `tfsdk:"timeout_seconds"`
+	LogLevel              types.String `tfsdk:"log_level"`
+	LogRetentionDays      types.Int64  `tfsdk:"log_retention_days"`
+	MaximumEventAge       types.Int64  `tfsdk:"maximum_event_age_seconds"`
+	MaximumRetryAttempts  types.Int64  `tfsdk:"maximum_retry_attempts"`
+	FailureDestinationARN types.String `tfsdk:"failure_destination_arn"`
+	RoleARN               types.String `tfsdk:"role_arn"`
+	Policy                types.String `tfsdk:"policy"`
+	SourceCodeHash        types.String `tfsdk:"source_code_hash"`
+	LogGroupName          types.String `tfsdk:"log_group_name"`
+	Tags                  types.Map    `tfsdk:"tags"`
+	TagsAll               types.Map    `tfsdk:"tags_all"`
+}
+
+// Parts that belong to a function and have fixed names, so that a read finds
+// them and a destroy removes them.
+const (
+	ownPolicyName = "hadr-function"
+	logGroupRoot  = "/aws/lambda/"
+)
+
+func (m functionModel) scope(ctx context.Context, c *clients, id identity, diags *diag.Diagnostics) functionScope {
+	return functionScope{
+		Partition: id.Partition, Region: c.region, Account: id.Account,
+		TableARN:           m.TableARN.ValueString(),
+		LogGroupARN:        c.arn(id, "logs", "log-group:"+logGroupRoot+m.Name.ValueString()),
+		Instances:          goStrings(ctx, m.InstanceIDs, diags),
+		Checkers:           goStrings(ctx, m.CheckerInstanceIDs, diags),
+		RouteTables:        goStrings(ctx, m.RouteTableIDs, diags),
+		Documents:          goStrings(ctx, m.DocumentNames, diags),
+		FailureDestination: m.FailureDestinationARN.ValueString(),
+	}
+}
+
+// known reports whether everything that the policy is made of is known.
+func (m functionModel) known() bool {
+	if m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() {
+		return false
+	}
+	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames} {
+		if s.IsUnknown() || slices.ContainsFunc(s.Elements(), isUnknown) {
+			return false
+		}
+	}
+	return true
+}
+
+func isUnknown(v attr.Value) bool { return v.IsUnknown() }
+
+func (m functionModel) create(code functionCode, tags map[string]string) *lambda.CreateFunctionInput {
+	return &lambda.CreateFunctionInput{
+		FunctionName:  goString(m.Name),
+		Role:          goString(m.RoleARN),
+		Runtime:       lambdatypes.RuntimeProvidedal2023,
+		Handler:       goString(m.Kind),
+		Code:          &lambdatypes.FunctionCode{ZipFile: code.Zip},
+		Architectures: m.architectures(),
+		MemorySize:    goInt32(m.MemoryMB),
+		Timeout:       goInt32(m.TimeoutSeconds),
+		Environment:   m.environment(),
+		Tags:          tags,
+	}
+}
+
+func (m functionModel) configuration() *lambda.UpdateFunctionConfigurationInput {
+	return &lambda.UpdateFunctionConfigurationInput{
+		FunctionName: goString(m.Name),
+		Role:         goString(m.RoleARN),
+		Handler:      goString(m.Kind),
+		MemorySize:   goInt32(m.MemoryMB),
+		Timeout:      goInt32(m.TimeoutSeconds),
+		Environment:  m.environment(),
+	}
+}
+
+func (m functionModel) environment() *lambdatypes.Environment {
+	return &lambdatypes.Environment{Variables: map[string]string{
+		"HADR_TABLE":     tableOf(m.TableARN.ValueString()),
+		"HADR_LOG_LEVEL": m.LogLevel.ValueString(),
+	}}
+}
+
+func (m functionModel) architectures() []lambdatypes.Architecture {
+	if m.Architecture.ValueString() == "amd64" {
+		return []lambdatypes.Architecture{lambdatypes.ArchitectureX8664}
+	}
+	return []lambdatypes.Architecture{lambdatypes.ArchitectureArm64}
+}
+
+func (m functionModel) invocation() *lambda.PutFunctionEventInvokeConfigInput {
+	in := &lambda.PutFunctionEventInvokeConfigInput{
+		FunctionName:             goString(m.Name),
+		MaximumEventAgeInSeconds: goInt32(m.MaximumEventAge),
+		MaximumRetryAttempts:     goInt32(m.MaximumRetryAttempts),
+	}
+	if d := goString(m.FailureDestinationARN); d != nil {
+		in.DestinationConfig = &lambdatypes.DestinationConfig{OnFailure: &lambdatypes.OnFailure{Destination: d}}
+	}
+	return in
+}
+
+// sameConfiguration reports whether UpdateFunctionConfiguration has nothing to do.
+func (m functionModel) sameConfiguration(o functionModel) bool {
+	return m.RoleARN.Equal(o.RoleARN) && m.MemoryMB.Equal(o.MemoryMB) && m.TimeoutSeconds.Equal(o.TimeoutSeconds) &&
+		m.TableARN.Equal(o.TableARN) && m.LogLevel.Equal(o.LogLevel)
+}
+
+func (m functionModel) sameInvocation(o functionModel) bool {
+	return m.MaximumEventAge.Equal(o.MaximumEventAge) && m.MaximumRetryAttempts.Equal(o.MaximumRetryAttempts) &&
+		m.FailureDestinationARN.Equal(o.FailureDestinationARN)
+}
+
+// ownRole reports whether the role is the one that the resource made.
+func (m functionModel) ownRole() bool {
+	return strings.HasSuffix(m.RoleARN.ValueString(), ":role/"+m.ownRoleName())
+}
+
+func (m functionModel) ownRoleName() string { return m.Name.ValueString() }
+
+func (m *functionModel) flatten(f *lambda.GetFunctionOutput) {
+	c := f.Configuration
+	m.ID, m.Name, m.ARN = tfString(c.FunctionName), tfString(c.FunctionName), tfString(c.FunctionArn)
+	m.Kind, m.RoleARN, m.SourceCodeHash = tfString(c.Handler), tfString(c.Role), tfString(c.CodeSha256)
+	m.MemoryMB, m.TimeoutSeconds = tfInt(c.MemorySize), tfInt(c.Timeout)
+	m.Architecture = types.StringValue("arm64")
+	if slices.Contains(c.Architectures, lambdatypes.ArchitectureX8664) {
+		m.Architecture = types.StringValue("amd64")
+	}
+	m.LogGroupName = types.StringValue(logGroupRoot + m.Name.ValueString())
+	if c.LoggingConfig != nil && c.LoggingConfig.LogGroup != nil {
+		m.LogGroupName = tfString(c.LoggingConfig.LogGroup)
+	}
+	var env map[string]string
+	if c.Environment != nil {
+		env = c.Environment.Variables
+	}
+	m.LogLevel = types.StringValue(env["HADR_LOG_LEVEL"])
+	if table := env["HADR_TABLE"]; table != tableOf(m.TableARN.ValueString()) {
+		m.TableARN = types.StringValue(siblingARN(m.ARN.ValueString(), "dynamodb", "table/"+table))
+	}
+}
+
+// tableOf is the name in the ARN of a table.
+func tableOf(arn string) string {
+	a, err := awsarn.Parse(arn)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(a.Resource, "table/")
+}
+
+func serviceOf(arn string) string {
+	a, _ := awsarn.Parse(arn) // "" for what is no ARN
+	return a.Service
+}
+
+// siblingARN is the ARN of a resource in the same account and Region.
+func siblingARN(arn, service, resource string) string {
+	a, err := awsarn.Parse(arn)
+	if err != nil {
+		return ""
+	}
+	a.Service, a.Resource = service, resource
+	return a.String()
+}

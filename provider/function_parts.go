@@ -1,0 +1,269 @@
+package provider
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsarn "github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// alarmsPrincipal is who CloudWatch is for Lambda when an alarm acts:
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-actions-Lambda.html
+const alarmsPrincipal = "lambda.alarms.cloudwatch.amazonaws.com"
+
+// functionParts are the calls for a function and what belongs to it. Each puts
+// a part into the wanted state, whether it is there or not.
+type functionParts struct{ *clients }
+
+func (p functionParts) putLogGroup(ctx context.Context, name string, days int64, tags map[string]string) error {
+	_, err := p.logs.CreateLogGroup(ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: &name, Tags: tags})
+	if err != nil && !hasCode(err, "ResourceAlreadyExistsException") {
+		return err
+	}
+	_, err = p.logs.PutRetentionPolicy(ctx, &cloudwatchlogs.PutRetentionPolicyInput{LogGroupName: &name, RetentionInDays: aws.Int32(int32(days))}) //nolint:gosec // one of retentions
+	return err
+}
+
+func (p functionParts) retention(ctx context.Context, name string) (types.Int64, error) {
+	out, err := p.logs.DescribeLogGroups(ctx, &cloudwatchlogs.DescribeLogGroupsInput{LogGroupNamePrefix: &name})
+	if err != nil {
+		return types.Int64Null(), err
+	}
+	for _, g := range out.LogGroups {
+		if aws.ToString(g.LogGroupName) == name {
+			return tfInt(g.RetentionInDays), nil
+		}
+	}
+	return types.Int64Null(), nil
+}
+
+func (p functionParts) deleteLogGroup(ctx context.Context, name string) error {
+	_, err := p.logs.DeleteLogGroup(ctx, &cloudwatchlogs.DeleteLogGroupInput{LogGroupName: &name})
+	if notFound(err) {
+		return nil
+	}
+	return err
+}
+
+func (p functionParts) putRole(ctx context.Context, name, policyText string, tags map[string]string) (string, error) {
+	in := &iam.CreateRoleInput{
+		RoleName: &name, AssumeRolePolicyDocument: aws.String(assumeByLambda().String()),
+		Description: aws.String("Execution role of the function " + name + " of hadr"),
+	}
+	for _, k := range sortedKeys(tags) {
+		in.Tags = append(in.Tags, iamtypes.Tag{Key: &k, Value: aws.String(tags[k])})
+	}
+	out, err := p.iam.CreateRole(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.Role.Arn), p.putRolePolicy(ctx, name, policyText)
+}
+
+func (p functionParts) putRolePolicy(ctx context.Context, role, text string) error {
+	_, err := p.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &role, PolicyName: aws.String(ownPolicyName), PolicyDocument: &text})
+	return err
+}
+
+// rolePolicy is the text of the own policy, "" if there is none. IAM answers
+// with an encoded URL:
+// https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRolePolicy.html
+func (p functionParts) rolePolicy(ctx context.Context, role string) (string, error) {
+	return readRolePolicy(ctx, p.clients, role, ownPolicyName)
+}
+
+func readRolePolicy(ctx context.Context, c *clients, role, name string) (string, error) {
+	out, err := c.iam.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &role, PolicyName: &name})
+	if notFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return url.QueryUnescape(aws.ToString(out.PolicyDocument))
+}
+
+func (p functionParts) deleteRole(ctx context.Context, name string) error {
+	_, err := p.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: aws.String(ownPolicyName)})
+	if err != nil && !notFound(err) {
+		return err
+	}
+	if _, err = p.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name}); notFound(err) {
+		return nil
+	}
+	return err
+}
+
+// create retries while a new role is not known to Lambda yet.
+func (p functionParts) create(ctx context.Context, in *lambda.CreateFunctionInput) (*lambda.CreateFunctionOutput, error) {
+	var out *lambda.CreateFunctionOutput
+	err := p.eventually(ctx, func() (err error) {
+		out, err = p.lambda.CreateFunction(ctx, in)
+		return err
+	}, roleUnknown)
+	if err != nil {
+		return nil, err
+	}
+	return out, lambda.NewFunctionActiveV2Waiter(p.lambda, func(o *lambda.FunctionActiveV2WaiterOptions) {
+		o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
+	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: in.FunctionName}, functionTimeout)
+}
+
+func roleUnknown(err error) bool {
+	return hasCode(err, "InvalidParameterValueException") && strings.Contains(err.Error(), "cannot be assumed")
+}
+
+func (p functionParts) configure(ctx context.Context, in *lambda.UpdateFunctionConfigurationInput) error {
+	err := p.eventually(ctx, func() error {
+		_, err := p.lambda.UpdateFunctionConfiguration(ctx, in)
+		return err
+	}, roleUnknown)
+	if err != nil {
+		return err
+	}
+	return p.updated(ctx, in.FunctionName)
+}
+
+func (p functionParts) putCode(ctx context.Context, name string, code functionCode, arch []lambdatypes.Architecture) error {
+	_, err := p.lambda.UpdateFunctionCode(ctx, &lambda.UpdateFunctionCodeInput{FunctionName: &name, ZipFile: code.Zip, Architectures: arch})
+	if err != nil {
+		return err
+	}
+	return p.updated(ctx, &name)
+}
+
+func (p functionParts) updated(ctx context.Context, name *string) error {
+	return lambda.NewFunctionUpdatedV2Waiter(p.lambda, func(o *lambda.FunctionUpdatedV2WaiterOptions) {
+		o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
+	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: name}, functionTimeout)
+}
+
+func (p functionParts) putInvocation(ctx context.Context, m functionModel) (*lambda.PutFunctionEventInvokeConfigOutput, error) {
+	return p.lambda.PutFunctionEventInvokeConfig(ctx, m.invocation())
+}
+
+type invocation struct {
+	age, retries types.Int64
+	destination  types.String
+}
+
+func (p functionParts) invocation(ctx context.Context, name string) (invocation, error) {
+	none := invocation{types.Int64Null(), types.Int64Null(), types.StringNull()}
+	out, err := p.lambda.GetFunctionEventInvokeConfig(ctx, &lambda.GetFunctionEventInvokeConfigInput{FunctionName: &name})
+	if notFound(err) {
+		return none, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	i := invocation{age: tfInt(out.MaximumEventAgeInSeconds), retries: tfInt(out.MaximumRetryAttempts), destination: types.StringNull()}
+	if d := out.DestinationConfig; d != nil && d.OnFailure != nil {
+		i.destination = tfString(d.OnFailure.Destination)
+	}
+	return i, nil
+}
+
+// setInvokers gives exactly the wanted alarms the right to invoke.
+func (p functionParts) setInvokers(ctx context.Context, id identity, function string, have, want []string) error {
+	for _, name := range have {
+		if slices.Contains(want, name) {
+			continue
+		}
+		_, err := p.lambda.RemovePermission(ctx, &lambda.RemovePermissionInput{FunctionName: &function, StatementId: aws.String(statementID(name))})
+		if err != nil && !notFound(err) {
+			return err
+		}
+	}
+	for _, name := range want {
+		if slices.Contains(have, name) {
+			continue
+		}
+		_, err := p.lambda.AddPermission(ctx, &lambda.AddPermissionInput{
+			FunctionName: &function, StatementId: aws.String(statementID(name)),
+			Action: lambdaInvoke, Principal: aws.String(alarmsPrincipal),
+			SourceAccount: &id.Account, SourceArn: aws.String(alarmARN(p.clients, id, name)),
+		})
+		if err != nil && !hasCode(err, "ResourceConflictException") {
+			return err
+		}
+	}
+	return nil
+}
+
+// statementID is stable for an alarm and fits Lambda's pattern, which alarm
+// names need not: ([a-zA-Z0-9-_]+), at most 100 characters.
+func statementID(alarm string) string {
+	sum := sha256.Sum256([]byte(alarm))
+	return "alarm-" + hex.EncodeToString(sum[:8])
+}
+
+// invokers are the names of the alarms that may invoke, as the function's
+// policy says.
+func (p functionParts) invokers(ctx context.Context, function string) ([]string, error) {
+	out, err := p.lambda.GetPolicy(ctx, &lambda.GetPolicyInput{FunctionName: &function})
+	if notFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseInvokers(aws.ToString(out.Policy))
+}
+
+func parseInvokers(text string) ([]string, error) {
+	var doc struct {
+		Statement []struct {
+			Sid       string
+			Principal struct{ Service string }
+			Condition map[string]map[string]string
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range doc.Statement {
+		if s.Principal.Service != alarmsPrincipal {
+			continue
+		}
+		for _, operator := range s.Condition {
+			for key, value := range operator {
+				a, err := awsarn.Parse(value)
+				if !strings.EqualFold(key, "aws:SourceArn") || err != nil {
+					continue
+				}
+				if name, ok := isAlarm(a.Resource); ok && s.Sid == statementID(name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (p functionParts) retag(ctx context.Context, arn string, set map[string]string, remove []string) error {
+	if len(set) > 0 {
+		if _, err := p.lambda.TagResource(ctx, &lambda.TagResourceInput{Resource: &arn, Tags: set}); err != nil {
+			return err
+		}
+	}
+	if len(remove) > 0 {
+		_, err := p.lambda.UntagResource(ctx, &lambda.UntagResourceInput{Resource: &arn, TagKeys: remove})
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+type groupModel struct {
+	ID               types.String `tfsdk:"id"`
+	Name             types.String `tfsdk:"name"`
+	TableName        types.String `tfsdk:"table_name"`
+	Db2              types.Object `tfsdk:"db2"`
+	Nodes            types.Map    `tfsdk:"nodes"`
+	PreferredPrimary types.String `tfsdk:"preferred_primary"`
+	Endpoint         types.Object `tfsdk:"endpoint"`
+	Policy           types.String `tfsdk:"policy"`
+	Fencing          types.String `tfsdk:"fencing"`
+	Timing           types.Object `tfsdk:"timing"`
+	Maintenance      types.Object `tfsdk:"maintenance"`
+	MaxDetection     types.Int64  `tfsdk:"max_detection_seconds"`
+	ForceDestroy     types.Bool   `tfsdk:"force_destroy"`
+	ActivePrimary    types.String `tfsdk:"active_primary"`
+	Epoch            types.Int64  `tfsdk:"epoch"`
+	Phase            types.String `tfsdk:"phase"`
+	Roles            types.Map    `tfsdk:"roles"`
+	FailedOverSince  types.String `tfsdk:"failed_over_since"`
+}
+
+type db2Model struct {
+	Database          types.String `tfsdk:"database"`
+	InstanceOwner     types.String `tfsdk:"instance_owner"`
+	SyncMode          types.String `tfsdk:"syncmode"`
+	PeerWindow        types.Int64  `tfsdk:"peer_window_seconds"`
+	HADRTimeout       types.Int64  `tfsdk:"hadr_timeout_seconds"`
+	StatusDocument    types.String `tfsdk:"status_document"`
+	TakeoverDocument  types.String `tfsdk:"takeover_document"`
+	PathCheckDocument types.String `tfsdk:"path_check_document"`
+}
+
+type nodeModel struct {
+	InstanceID         types.String `tfsdk:"instance_id"`
+	NetworkInterfaceID types.String `tfsdk:"network_interface_id"`
+	AvailabilityZone   types.String `tfsdk:"availability_zone"`
+	Region             types.String `tfsdk:"region"`
+	FailureAlarmARNs   types.Set    `tfsdk:"failure_alarm_arns"`
+}
+
+type endpointModel struct {
+	VIP           types.String `tfsdk:"vip"`
+	Port          types.Int64  `tfsdk:"port"`
+	RouteTableIDs types.Set    `tfsdk:"route_table_ids"`
+	PathCheckers  types.Map    `tfsdk:"path_checkers"`
+}
+
+type maintenanceModel struct {
+	Enabled types.Bool   `tfsdk:"enabled"`
+	Until   types.String `tfsdk:"until"`
+	Reason  types.String `tfsdk:"reason"`
+}
+
+var (
+	stringSet = types.SetType{ElemType: types.StringType}
+	stringMap = types.MapType{ElemType: types.StringType}
+
+	db2Type = map[string]attr.Type{
+		"database": types.StringType, "instance_owner": types.StringType, "syncmode": types.StringType,
+		"peer_window_seconds": types.Int64Type, "hadr_timeout_seconds": types.Int64Type,
+		"status_document": types.StringType, "takeover_document": types.StringType, "path_check_document": types.StringType,
+	}
+	nodeType = types.ObjectType{AttrTypes: map[string]attr.Type{
+		"instance_id": types.StringType, "network_interface_id": types.StringType,
+		"availability_zone": types.StringType, "region": types.StringType, "failure_alarm_arns": stringSet,
+	}}
+	endpointType = map[string]attr.Type{
+		"vip": types.StringType, "port": types.Int64Type, "route_table_ids": stringSet, "path_checkers": stringMap,
+	}
+	maintenanceType = map[string]attr.Type{"enabled": types.BoolType, "until": types.StringType, "reason": types.StringType}
+)
+
+// The settings of the Db2 engine on the record, and their attributes in `db2`.
+var db2Settings = []string{
+	"database", "instance_owner", "syncmode", "peer_window_seconds", "hadr_timeout_seconds",
+	"status_document", "takeover_document", "path_check_document",
+}
+
+// objectAs reads a nested object; false where it is null or unknown.
+func objectAs[T any](ctx context.Context, o types.Object, diags *diag.Diagnostics) (T, bool) {
+	var v T
+	if o.IsNull() || o.IsUnknown() {
+		return v, false
+	}
+	diags.Append(o.As(ctx, &v, basetypes.ObjectAsOptions{})...)
+	return v, true
+}
+
+// nodes reads the nodes that are known.
+func (m groupModel) nodes(ctx context.Context, diags *diag.Diagnostics) map[string]nodeModel {
+	out := map[string]nodeModel{}
+	for id, v := range m.Nodes.Elements() {
+		if o, ok := v.(types.Object); ok {
+			if n, ok := objectAs[nodeModel](ctx, o, diags); ok {
+				out[id] = n
+			}
+		}
+	}
+	return out
+}
+
+func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagnostics) failover.Config {
+	c := failover.Config{
+		Engine: "db2", Settings: map[string]string{}, Preferred: m.PreferredPrimary.ValueString(),
+		Policy: failover.Policy(m.Policy.ValueString()), Fencing: failover.Fencing(m.Fencing.ValueString()),
+	}
+	for name, v := range m.Db2.Attributes() {
+		c.Settings[name] = settingText(v)
+	}
+	nodes := m.nodes(ctx, diags)
+	for _, id := range sortedKeys(nodes) {
+		n := nodes[id]
+		node := failover.NodeConfig{ID: id, Instance: n.InstanceID.ValueString(), ENI: n.NetworkInterfaceID.ValueString(),
+			Zone: n.AvailabilityZone.ValueString(), Region: n.Region.ValueString()}
+		if node.Region == "" {
+			node.Region = region
+		}
+		c.Nodes = append(c.Nodes, node)
+	}
+	if e, ok := objectAs[endpointModel](ctx, m.Endpoint, diags); ok {
+		c.VIP, c.Port = e.VIP.ValueString(), int(e.Port.ValueInt64())
+		c.Routes = goStrings(ctx, e.RouteTableIDs, diags)
+		c.Checkers = goMap(ctx, e.PathCheckers, diags)
+	}
+	declared := m.Timing.Attributes()
+	for _, t := range timings {
+		if v, ok := declared[t.name].(types.Int64); ok {
+			*t.field(&c) = time.Duration(v.ValueInt64()) * time.Second
+		}
+	}
+	return c
+}
+
+func settingText(v attr.Value) string {
+	switch v := v.(type) {
+	case types.String:
+		return v.ValueString()
+	case types.Int64:
+		return int64text(v.ValueInt64())
+	}
+	return ""
+}
+
+func int64text(i int64) string { return strconv.FormatInt(i, 10) }
+
+// alarms are the failure alarms by node.
+func (m groupModel) alarms(ctx context.Context, diags *diag.Diagnostics) map[string][]string {
+	out := map[string][]string{}
+	for id, n := range m.nodes(ctx, diags) {
+		out[id] = goStrings(ctx, n.FailureAlarmARNs, diags)
+	}
+	return out
+}
+
+func (m groupModel) maintenance(ctx context.Context, diags *diag.Diagnostics) (failover.Maintenance, bool) {
+	d, ok := objectAs[maintenanceModel](ctx, m.Maintenance, diags)
+	if !ok {
+		return failover.Maintenance{}, false
+	}
+	out := failover.Maintenance{On: d.Enabled.ValueBool(), Reason: d.Reason.ValueString()}
+	if until := d.Until.ValueString(); until != "" {
+		out.Until, _ = time.Parse(time.RFC3339, until) // the validator has seen it
+	}
+	return out, true
+}
+
+// flattenState fills in what belongs to the control plane.
+func (m *groupModel) flattenState(s failover.State, roles map[string]string) {
+	m.ActivePrimary = types.StringValue(s.Primary)
+	m.Epoch = types.Int64Value(int64(s.Epoch)) //nolint:gosec // grows by one per takeover
+	m.Phase = types.StringValue(string(s.Phase))
+	m.Roles = tfFullMap(roles)
+	m.FailedOverSince = types.StringNull()
+	if s.Primary != m.PreferredPrimary.ValueString() && !s.Changed.IsZero() {
+		m.FailedOverSince = types.StringValue(s.Changed.UTC().Format(time.RFC3339))
+	}
+}
+
+// flattenConfig fills in what was declared, as the record has it. What was not
+// declared and is as the provider fills it in stays null.
+func (m *groupModel) flattenConfig(ctx context.Context, c failover.Config, alarms map[string][]string, region string, diags *diag.Diagnostics) {
+	m.PreferredPrimary = types.StringValue(c.Preferred)
+	m.Policy, m.Fencing = types.StringValue(string(c.Policy)), types.StringValue(string(c.Fencing))
+	m.Db2 = flattenDb2(c.Settings, diags)
+	before := m.nodes(ctx, diags)
+	nodes := map[string]attr.Value{}
+	for _, n := range c.Nodes {
+		declaredRegion := n.Region
+		if before[n.ID].Region.IsNull() && n.Region == region {
+			declaredRegion = ""
+		}
+		o, d := types.ObjectValue(nodeType.AttrTypes, map[string]attr.Value{
+			"instance_id": types.StringValue(n.Instance), "network_interface_id": types.StringValue(n.ENI),
+			"availability_zone": tfString(&n.Zone), "region": tfString(&declaredRegion), "failure_alarm_arns": tfSet(alarms[n.ID]),
+		})
+		diags.Append(d...)
+		nodes[n.ID] = o
+	}
+	all, d := types.MapValue(nodeType, nodes)
+	diags.Append(d...)
+	m.Nodes = all
+	m.Endpoint = types.ObjectNull(endpointType)
+	if c.VIP != "" {
+		e, d := types.ObjectValue(endpointType, map[string]attr.Value{
+			"vip": types.StringValue(c.VIP), "port": types.Int64Value(int64(c.Port)),
+			"route_table_ids": tfSet(c.Routes), "path_checkers": tfMap(c.Checkers),
+		})
+		diags.Append(d...)
+		m.Endpoint = e
+	}
+	m.Timing = flattenTiming(c)
+}
+
+func flattenTiming(c failover.Config) types.Object {
+	kinds, values := map[string]attr.Type{}, map[string]attr.Value{}
+	for _, t := range timings {
+		kinds[t.name] = types.Int64Type
+		values[t.name] = types.Int64Value(int64(*t.field(&c) / time.Second))
+	}
+	return types.ObjectValueMust(kinds, values)
+}
+
+func flattenDb2(settings map[string]string, diags *diag.Diagnostics) types.Object {
+	values := map[string]attr.Value{}
+	for _, name := range db2Settings {
+		text := settings[name]
+		if db2Type[name] != attr.Type(types.Int64Type) {
+			values[name] = tfString(&text)
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		values[name] = types.Int64Value(n)
+		if err != nil {
+			values[name] = types.Int64Null() // the plan writes it anew
+		}
+	}
+	o, d := types.ObjectValue(db2Type, values)
+	diags.Append(d...)
+	return o
+}
+
+// flattenMaintenance reads the switch where it is declared; elsewhere people
+// own it.
+func (m *groupModel) flattenMaintenance(now failover.Maintenance) {
+	if m.Maintenance.IsNull() {
+		return
+	}
+	until := ""
+	if !now.Until.IsZero() {
+		until = now.Until.UTC().Format(time.RFC3339)
+		if old, ok := m.Maintenance.Attributes()["until"].(types.String); ok {
+			if t, err := time.Parse(time.RFC3339, old.ValueString()); err == nil && t.Equal(now.Until) {
+				until = old.ValueString()
+			}
+		}
+	}
+	m.Maintenance = types.ObjectValueMust(maintenanceType, map[string]attr.Value{
+		"enabled": types.BoolValue(now.On), "until": tfString(&until), "reason": tfString(&now.Reason),
+	})
+}
+
+// unbound are the alarms that were bound and are not any more.
+func unbound(have, want map[string][]string) []string {
+	bound := slices.Concat(slices.Collect(maps.Values(want))...)
+	var out []string
+	for node, arns := range have {
+		for _, a := range arns {
+			if !slices.Contains(bound, a) || !slices.Contains(want[node], a) {
+				out = append(out, a)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func groupID(table, group string) string { return fmt.Sprintf("%s/%s", table, group) }

@@ -1,0 +1,365 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*groupResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*groupResource)(nil)
+	_ resource.ResourceWithImportState    = (*groupResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*groupResource)(nil)
+)
+
+const forceGroup = "To remove the group from Terraform nevertheless, set force_destroy = true, apply, then destroy"
+
+type groupResource struct{ configured }
+
+func newGroupResource() resource.Resource { return &groupResource{} }
+
+func (r *groupResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_group"
+}
+
+func (r *groupResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = groupSchema()
+}
+
+func (r *groupResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var m groupModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(m.validate(ctx)...)
+	}
+}
+
+// ModifyPlan checks what must fit together before anything is changed, and
+// says where the group is failed over. It never plans a change of the primary.
+func (r *groupResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var m groupModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(m.checkBudget(ctx)...)
+	if r.clients != nil && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(r.checkNodesInPlan(ctx, m)...)
+	}
+	if !req.State.Raw.IsNull() {
+		var before groupModel
+		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
+		resp.Diagnostics.Append(before.failedOver(m.PreferredPrimary)...)
+	}
+}
+
+func (m groupModel) failedOver(preferred types.String) (diags diag.Diagnostics) {
+	active := m.ActivePrimary.ValueString()
+	if preferred.IsUnknown() || active == "" || active == preferred.ValueString() {
+		return nil
+	}
+	since, _ := time.Parse(time.RFC3339, m.FailedOverSince.ValueString()) // zero where it is not known
+	diags.Append(diagnose.FailedOver(m.Name.ValueString(), preferred.ValueString(), active, uint64(m.Epoch.ValueInt64()), since)) //nolint:gosec // not negative
+	return diags
+}
+
+// checkNodesInPlan reports wrong machines as early as they can be read. What
+// cannot be read is checked again when it is applied.
+func (r *groupResource) checkNodesInPlan(ctx context.Context, m groupModel) (diags diag.Diagnostics) {
+	if m.TableName.IsUnknown() || m.Name.IsUnknown() {
+		return nil
+	}
+	arn, err := r.tableARN(ctx, m.TableName.ValueString())
+	if err != nil && !notFound(err) {
+		return nil
+	}
+	for _, n := range m.expand(ctx, r.region, &diags).Nodes {
+		if n.Instance == "" || n.ENI == "" {
+			continue
+		}
+		diags.Append(r.checkNode(ctx, n, owner{arn, m.Name.ValueString()})...)
+	}
+	return diags
+}
+
+func (r *groupResource) tableARN(ctx context.Context, table string) (string, error) {
+	out, err := r.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.Table.TableArn), nil
+}
+
+func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m groupModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	table, name := m.TableName.ValueString(), m.Name.ValueString()
+	arn, err := r.tableARN(ctx, table)
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.FailedAt(path.Root("table_name"), "reading state table", table, err))
+		return
+	}
+	cfg := m.expand(ctx, r.region, &resp.Diagnostics)
+	for _, n := range cfg.Nodes {
+		resp.Diagnostics.Append(r.checkNode(ctx, n, owner{arn, name})...)
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	record := r.record(table)
+	if diags := r.found(ctx, record, m, cfg); diags.HasError() {
+		resp.Diagnostics.Append(diags...)
+		return
+	}
+	// From here on the group exists: Terraform must know it, so that a failed
+	// apply can be repaired or destroyed.
+	m.ID = types.StringValue(groupID(table, name))
+	err = record.PutConfig(ctx, name, cfg)
+	if err == nil {
+		err = r.bind(ctx, record, name, nil, m.alarms(ctx, &resp.Diagnostics))
+	}
+	if err == nil {
+		err = r.claimNodes(ctx, cfg.Nodes, owner{arn, name})
+	}
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("creating group", m.ID.ValueString(), err))
+		m.flattenState(failover.State{Primary: cfg.Preferred}, nil)
+		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+		return
+	}
+	resp.Diagnostics.Append(r.refreshState(ctx, &m)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+}
+
+// found creates the authority of a new group, above every epoch that the
+// group's history tells of (R12). Two declarations of one name meet here.
+func (r *groupResource) found(ctx context.Context, record *statetable.Table, m groupModel, cfg failover.Config) (diags diag.Diagnostics) {
+	table, name := m.TableName.ValueString(), m.Name.ValueString()
+	history, err := record.History(ctx, name, 0)
+	if err != nil {
+		diags.Append(diagnose.Failed("reading history of group", name, err))
+		return diags
+	}
+	var highest uint64
+	for _, e := range history {
+		highest = max(highest, e.Epoch)
+	}
+	maintenance, _ := m.maintenance(ctx, &diags)
+	err = record.CreateState(ctx, name, failover.State{
+		Epoch: highest + 1, Primary: cfg.Preferred, Phase: failover.Steady, Changed: r.clock.Now(), Maintenance: maintenance,
+	})
+	switch {
+	case errors.Is(err, statetable.ErrExists):
+		other := "it has a record, but no configuration yet"
+		if s, ok, err := r.loadGroup(ctx, table, name); err == nil && ok {
+			other = describeGroup(s)
+		}
+		diags.Append(diagnose.GroupTaken(path.Root("name"), name, table, other))
+	case err != nil:
+		diags.Append(diagnose.Failed("creating group", name, err))
+	}
+	return diags
+}
+
+// bind makes the declared alarms, and only them, speak for their nodes (R1).
+func (r *groupResource) bind(ctx context.Context, record *statetable.Table, group string, have, want map[string][]string) error {
+	if gone := unbound(have, want); len(gone) > 0 {
+		if err := record.UnbindAlarms(ctx, group, gone); err != nil {
+			return err
+		}
+	}
+	for _, node := range sortedKeys(want) {
+		if err := record.BindAlarms(ctx, group, node, want[node]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *groupResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var m groupModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	table, name, id := m.TableName.ValueString(), m.Name.ValueString(), m.ID.ValueString()
+	s, ok, err := r.loadGroup(ctx, table, name)
+	if notFound(err) || (err == nil && !ok) {
+		resp.Diagnostics.Append(diagnose.Gone("group", id))
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	var alarms map[string][]string
+	if err == nil {
+		alarms, err = r.record(table).ReadAlarms(ctx, name)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("reading group", id, err))
+		return
+	}
+	m.flattenConfig(ctx, s.Config, alarms, r.region, &resp.Diagnostics)
+	m.flattenMaintenance(s.Maintenance)
+	m.flattenState(s, r.roles(ctx, table, s))
+	if m.MaxDetection.IsNull() { // imported
+		m.MaxDetection, m.ForceDestroy = types.Int64Value(int64(defaultDetection/time.Second)), types.BoolValue(false)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+}
+
+// roles are what the nodes' agents last read; a node without a record is unknown.
+func (r *groupResource) roles(ctx context.Context, table string, s failover.State) map[string]string {
+	roles := map[string]string{}
+	for _, n := range s.Config.Nodes {
+		roles[n.ID] = "unknown"
+		if o, err := r.record(table).Node(ctx, s.Group, n.ID); err == nil && o.Role != failover.RoleUnknown {
+			roles[n.ID] = string(o.Role)
+		}
+	}
+	return roles
+}
+
+func (r *groupResource) refreshState(ctx context.Context, m *groupModel) (diags diag.Diagnostics) {
+	s, ok, err := r.loadGroup(ctx, m.TableName.ValueString(), m.Name.ValueString())
+	if err != nil || !ok {
+		if err == nil {
+			err = errors.New("the group is gone again")
+		}
+		diags.Append(diagnose.Failed("reading group", m.ID.ValueString(), err))
+		return diags
+	}
+	m.flattenState(s, r.roles(ctx, m.TableName.ValueString(), s))
+	return diags
+}
+
+func (r *groupResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var have, want groupModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &have)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &want)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	want.ID = have.ID
+	table, name, id := have.TableName.ValueString(), have.Name.ValueString(), have.ID.ValueString()
+	s, ok, err := r.loadGroup(ctx, table, name)
+	if err != nil || !ok {
+		resp.Diagnostics.Append(diagnose.Failed("reading group", id, errors.Join(err, errors.New("the group must exist to be changed"))))
+		return
+	}
+	if d, is := busy("changing group", id, s, ""); is {
+		resp.Diagnostics.Append(d)
+		return
+	}
+	if err := r.change(ctx, have, want, s, &resp.Diagnostics); err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("changing group", id, err))
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(r.refreshState(ctx, &want)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, want)...)
+}
+
+// change never touches who is primary: it writes CONFIG, bindings, tags, and
+// the maintenance switch where that is declared (DESIGN 8).
+func (r *groupResource) change(ctx context.Context, have, want groupModel, s failover.State, diags *diag.Diagnostics) error {
+	table, name := have.TableName.ValueString(), have.Name.ValueString()
+	arn, err := r.tableARN(ctx, table)
+	if err != nil {
+		return err
+	}
+	record, mine := r.record(table), owner{arn, name}
+	cfg := want.expand(ctx, r.region, diags)
+	for _, n := range cfg.Nodes {
+		diags.Append(r.checkNode(ctx, n, mine)...)
+	}
+	if diags.HasError() {
+		return nil
+	}
+	if err := record.PutConfig(ctx, name, cfg); err != nil {
+		return err
+	}
+	if err := r.bind(ctx, record, name, have.alarms(ctx, diags), want.alarms(ctx, diags)); err != nil {
+		return err
+	}
+	if !have.Nodes.Equal(want.Nodes) {
+		if err := r.releaseNodes(ctx, replaced(s.Config.Nodes, cfg.Nodes), mine); err != nil {
+			return err
+		}
+		if err := r.claimNodes(ctx, cfg.Nodes, mine); err != nil {
+			return err
+		}
+	}
+	if m, declared := want.maintenance(ctx, diags); declared && !have.Maintenance.Equal(want.Maintenance) {
+		return record.SetMaintenance(ctx, name, m)
+	}
+	return nil
+}
+
+// replaced are the nodes whose machine or interface is not declared any more.
+func replaced(have, want []failover.NodeConfig) []failover.NodeConfig {
+	var out []failover.NodeConfig
+	for _, h := range have {
+		if n, ok := (failover.Config{Nodes: want}).Node(h.ID); !ok || n.Instance != h.Instance || n.ENI != h.ENI {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func (r *groupResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var m groupModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	table, name, id := m.TableName.ValueString(), m.Name.ValueString(), m.ID.ValueString()
+	s, ok, err := r.loadGroup(ctx, table, name)
+	if notFound(err) {
+		return // the table is gone, and the group with it
+	}
+	if d, is := busy("deleting group", id, s, forceGroup); ok && is && !m.ForceDestroy.ValueBool() {
+		resp.Diagnostics.Append(d)
+		return
+	}
+	if err == nil && ok {
+		var arn string
+		if arn, err = r.tableARN(ctx, table); err == nil {
+			err = r.releaseNodes(ctx, s.Config.Nodes, owner{arn, name})
+		}
+	}
+	if err == nil {
+		err = r.record(table).DeleteGroup(ctx, name, m.ForceDestroy.ValueBool())
+	}
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("deleting group", id, err))
+	}
+}
+
+func (r *groupResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	p, ok := splitID(req.ID, 2)
+	if !ok {
+		resp.Diagnostics.Append(diagnose.Unreadable("group", req.ID, "TABLE/GROUP"))
+		return
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("table_name"), p[0])...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("name"), p[1])...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), req.ID)...)
+}

@@ -1,0 +1,83 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
+)
+
+// validate checks what the configuration alone can tell.
+func (m groupModel) validate(ctx context.Context) (diags diag.Diagnostics) {
+	if p := m.PreferredPrimary; !m.Nodes.IsUnknown() && !p.IsUnknown() {
+		ids := slices.Sorted(maps.Keys(m.Nodes.Elements()))
+		if !slices.Contains(ids, p.ValueString()) {
+			diags.Append(diagnose.Problem{
+				Tried: "checking group", Object: m.Name.ValueString(),
+				Cause: fmt.Sprintf("preferred_primary is %q, but the nodes are %s", p.ValueString(), strings.Join(ids, " and ")),
+				Next:  "Set preferred_primary to one of the nodes",
+			}.ErrorAt(path.Root("preferred_primary")))
+		}
+	}
+	diags.Append(m.validateNodes(ctx)...)
+	diags.Append(m.validateCheckers(ctx)...)
+	return diags
+}
+
+// validateNodes refuses one machine, interface or alarm for two nodes.
+func (m groupModel) validateNodes(ctx context.Context) (diags diag.Diagnostics) {
+	nodes := m.nodes(ctx, &diags)
+	seen := map[string]string{}
+	once := func(id, attribute string, v types.String) {
+		value := v.ValueString()
+		if value == "" {
+			return
+		}
+		if other, twice := seen[value]; twice {
+			diags.Append(diagnose.Problem{
+				Tried: "checking node", Object: id,
+				Cause: fmt.Sprintf("%s is declared for node %s, too", value, other),
+				Next:  "Give each node its own",
+			}.ErrorAt(path.Root("nodes").AtMapKey(id).AtName(attribute)))
+			return
+		}
+		seen[value] = id
+	}
+	for _, id := range sortedKeys(nodes) {
+		once(id, "instance_id", nodes[id].InstanceID)
+		once(id, "network_interface_id", nodes[id].NetworkInterfaceID)
+		for _, v := range nodes[id].FailureAlarmARNs.Elements() {
+			if s, ok := v.(types.String); ok {
+				once(id, "failure_alarm_arns", s)
+			}
+		}
+	}
+	return diags
+}
+
+// validateCheckers refuses checkers of route tables that are not the endpoint's.
+func (m groupModel) validateCheckers(ctx context.Context) (diags diag.Diagnostics) {
+	e, ok := objectAs[endpointModel](ctx, m.Endpoint, &diags)
+	if !ok || e.RouteTableIDs.IsUnknown() || slices.ContainsFunc(e.RouteTableIDs.Elements(), attr.Value.IsUnknown) {
+		return diags
+	}
+	tables := goStrings(ctx, e.RouteTableIDs, &diags)
+	for _, t := range slices.Sorted(maps.Keys(e.PathCheckers.Elements())) {
+		if !slices.Contains(tables, t) {
+			diags.Append(diagnose.Problem{
+				Tried: "checking endpoint", Object: e.VIP.ValueString(),
+				Cause: fmt.Sprintf("path_checkers names %s, which is none of route_table_ids", t),
+				Next:  "Correct the key, or add the route table",
+			}.ErrorAt(path.Root("endpoint").AtName("path_checkers").AtMapKey(t)))
+		}
+	}
+	return diags
+}
