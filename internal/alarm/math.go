@@ -52,6 +52,9 @@ func SeriesValue(s Series) Value { return Value{kind: seriesValue, series: []Ser
 // Series returns the time series of a value; a number has none.
 func (v Value) Series() []Series { return v.series }
 
+// IsNumber reports whether the value is a number instead of time series.
+func (v Value) IsNumber() bool { return v.kind == scalarValue }
+
 // Scope gives an expression its data.
 type Scope struct {
 	Grid Grid

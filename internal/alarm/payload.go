@@ -2,7 +2,6 @@ package alarm
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -191,7 +190,3 @@ func CompositeSetupReason(arn, what string, state State) string {
 	return fmt.Sprintf("%s was %s and its alarm rule evaluates to %s", arn, what, state)
 }
 
-// SortTriggers orders triggers by time, newest first.
-func SortTriggers(t []Trigger) {
-	slices.SortStableFunc(t, func(a, b Trigger) int { return b.At.Compare(a.At) })
-}
