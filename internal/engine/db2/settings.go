@@ -1,0 +1,50 @@
+// Package db2 is the engine for a Db2 HADR pair: it reads what a node says of
+// itself and promotes a standby, through SSM documents, and knows what Db2's
+// output and timing mean.
+package db2
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Settings are the engine's own settings of a group.
+type Settings struct {
+	Database   string
+	Owner      string // instance owner, the user who runs db2
+	SyncMode   string // "" = not declared
+	PeerWindow int64  // seconds, 0 = not declared
+	Timeout    int64  // HADR_TIMEOUT, seconds, 0 = not declared
+
+	StatusDocument    string
+	TakeoverDocument  string
+	PathCheckDocument string
+	TableARN          string
+}
+
+// ParseSettings reads the settings of a group's configuration: database,
+// instance_owner, syncmode, peer_window_seconds, hadr_timeout_seconds,
+// status_document, takeover_document, path_check_document and table_arn.
+func ParseSettings(m map[string]string) (Settings, error) {
+	s := Settings{
+		Database: m["database"], Owner: m["instance_owner"], SyncMode: m["syncmode"],
+		StatusDocument: m["status_document"], TakeoverDocument: m["takeover_document"], PathCheckDocument: m["path_check_document"],
+		TableARN: m["table_arn"],
+	}
+	for name, p := range map[string]*int64{"peer_window_seconds": &s.PeerWindow, "hadr_timeout_seconds": &s.Timeout} {
+		if m[name] == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(m[name], 10, 32)
+		if err != nil || n < 0 {
+			return Settings{}, fmt.Errorf("setting %s = %q: want a whole number of seconds", name, m[name])
+		}
+		*p = n
+	}
+	switch s.SyncMode {
+	case "", "SYNC", "NEARSYNC", "ASYNC", "SUPERASYNC":
+	default:
+		return Settings{}, fmt.Errorf("setting syncmode = %q: want SYNC, NEARSYNC, ASYNC or SUPERASYNC", s.SyncMode)
+	}
+	return s, nil
+}
