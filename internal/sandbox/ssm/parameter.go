@@ -37,15 +37,16 @@ type parameterValue struct {
 const (
 	maxStandardValue = 4 << 10
 	maxAdvancedValue = 8 << 10
+	maxName          = 1011
 	maxDepth         = 15
 )
 
-var parameterPath = regexp.MustCompile(`^[a-zA-Z0-9_.\-/]{1,1011}$`)
+var parameterPath = regexp.MustCompile(`^[a-zA-Z0-9_.\-/]+$`)
 
 func checkName(name string) error {
 	trimmed := strings.ToLower(strings.TrimPrefix(name, "/"))
 	switch {
-	case !parameterPath.MatchString(name):
+	case len(name) > maxName || !parameterPath.MatchString(name):
 		return validation("Parameter name %q: only letters, digits and _.-/ are allowed", name)
 	case strings.HasPrefix(trimmed, "aws") || strings.HasPrefix(trimmed, "ssm"):
 		return validation("Parameter name: can't be prefixed with \"aws\" or \"ssm\" (case-insensitive): %q", name)
