@@ -51,11 +51,13 @@ func (s *STS) getCallerIdentity(r *wire.Request, _ *api.GetCallerIdentityInput) 
 const (
 	minDuration = 900
 	maxDuration = 43200
+
+	maxExternalID = 1224
 )
 
 var (
 	sessionName = regexp.MustCompile(`^[\w+=,.@-]{2,64}$`)
-	externalID  = regexp.MustCompile(`^[\w+=,.@:/-]{2,1224}$`)
+	externalID  = regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`)
 )
 
 func (s *STS) assumeRole(r *wire.Request, in *api.AssumeRoleInput) (*api.AssumeRoleOutput, error) {
@@ -83,7 +85,7 @@ func validate(in *api.AssumeRoleInput) error {
 		return wire.Errorf("ValidationError", "%s is invalid", arn)
 	case !sessionName.MatchString(name):
 		return constraint(name, "roleSessionName", `Member must satisfy regular expression pattern: [\w+=,.@-]* and have length between 2 and 64`)
-	case in.ExternalId != nil && !externalID.MatchString(*in.ExternalId):
+	case in.ExternalId != nil && (len(*in.ExternalId) > maxExternalID || !externalID.MatchString(*in.ExternalId)):
 		return constraint(*in.ExternalId, "externalId", `Member must satisfy regular expression pattern: [\w+=,.@:\/-]* and have length between 2 and 1224`)
 	case in.DurationSeconds != nil && *in.DurationSeconds < minDuration:
 		return wire.Errorf("ValidationError", "1 validation error detected: Value '%d' at 'durationSeconds' failed to satisfy constraint: Member must have value greater than or equal to %d", *in.DurationSeconds, minDuration)
