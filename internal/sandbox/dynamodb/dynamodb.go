@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/schemas"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
@@ -36,6 +37,10 @@ func (d *DynamoDB) now() time.Time { return d.world.Clock.Now() }
 
 // Service returns the operations of DynamoDB.
 func (d *DynamoDB) Service() *wire.Service {
+	wire.RegisterUnion[types.AttributeValue](
+		&types.AttributeValueMemberS{}, &types.AttributeValueMemberN{}, &types.AttributeValueMemberB{}, &types.AttributeValueMemberBOOL{}, &types.AttributeValueMemberNULL{},
+		&types.AttributeValueMemberSS{}, &types.AttributeValueMemberNS{}, &types.AttributeValueMemberBS{}, &types.AttributeValueMemberL{}, &types.AttributeValueMemberM{},
+	)
 	s := &wire.Service{
 		Name:    "dynamodb",
 		Target:  "DynamoDB_20120810",

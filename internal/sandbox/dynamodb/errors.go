@@ -1,6 +1,9 @@
 package dynamodb
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/dynamodb/value"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
 )
@@ -30,8 +33,8 @@ func conditionFailed(item value.Item) error {
 
 // refuse answers parameters that a caller would miss if they were ignored.
 func refuse(operation string, parameters map[string]bool) error {
-	for name, given := range parameters {
-		if given {
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		if parameters[name] {
 			return invalid("%s: the sandbox does not serve the parameter %s; use an expression in place of a legacy parameter, or leave it out", operation, name)
 		}
 	}

@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -19,6 +20,9 @@ func (d *DynamoDB) UpdateTable(req *wire.Request, in *dynamodb.UpdateTableInput)
 		"MultiRegionConsistency": in.MultiRegionConsistency != "", "VectorIndexUpdates": in.VectorIndexUpdates != nil,
 	}); err != nil {
 		return nil, err
+	}
+	if reflect.DeepEqual(*in, dynamodb.UpdateTableInput{TableName: in.TableName}) {
+		return nil, invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
