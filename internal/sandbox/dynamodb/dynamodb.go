@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/schemas"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -47,6 +48,7 @@ func (d *DynamoDB) Service() *wire.Service {
 		Version: "2012-08-10",
 		Default: wire.JSON10,
 		Schema:  schemas.DynamoDB_20120810,
+		Types:   dynamodb.TypeRegistry,
 	}
 	d.handleTables(s)
 	d.handleItems(s)
