@@ -1,0 +1,58 @@
+package provider
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+)
+
+func TestStateTable(t *testing.T) {
+	startAWS(t)
+	const name = "hadr_state_table.this"
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: `
+provider "hadr" { default_tags = { tags = { team = "db" } } }
+resource "hadr_state_table" "this" {
+  name = "hadr-orders"
+  tags = { app = "orders" }
+}`,
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(name, tfjsonpath.New("arn"), knownvalue.StringExact("arn:aws:dynamodb:eu-central-1:123456789012:table/hadr-orders")),
+					statecheck.ExpectKnownValue(name, tfjsonpath.New("deletion_protection"), knownvalue.Bool(true)),
+					statecheck.ExpectKnownValue(name, tfjsonpath.New("point_in_time_recovery"), knownvalue.Bool(true)),
+					statecheck.ExpectKnownValue(name, tfjsonpath.New("tags_all"), knownvalue.MapExact(map[string]knownvalue.Check{
+						"team": knownvalue.StringExact("db"), "app": knownvalue.StringExact("orders"),
+					})),
+				},
+			},
+			{ResourceName: name, ImportState: true, ImportStateVerify: true},
+			{
+				Config:      `resource "hadr_state_table" "this" { name = "hadr-orders" }`,
+				Destroy:     true,
+				ExpectError: regexp.MustCompile(`(?s)deletion_protection is true.*Next step`),
+			},
+			{
+				Config: `
+resource "hadr_state_table" "this" {
+  name                   = "hadr-orders"
+  deletion_protection    = false
+  point_in_time_recovery = false
+}`,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction(name, plancheck.ResourceActionUpdate),
+				}},
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(name, tfjsonpath.New("tags_all"), knownvalue.MapSizeExact(0)),
+				},
+			},
+		},
+	})
+}
