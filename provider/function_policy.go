@@ -45,10 +45,11 @@ func takeoverPolicy(s functionScope) policy {
 			"ec2:DescribeInstances", "ec2:DescribeInstanceStatus", "ec2:DescribeNetworkInterfaces", "ec2:DescribeRouteTables",
 			// A composite alarm can be described with "*" only:
 			// https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
-			"cloudwatch:DescribeAlarms",
-			"ssm:DescribeInstanceInformation", "ssm:GetCommandInvocation", "ssm:ListCommandInvocations", "ssm:ListCommands"),
+			"cloudwatch:DescribeAlarms"),
+		// These have no resource type; commands are known by their ids alone.
+		allow("Commands", anyResource, "ssm:CancelCommand", "ssm:GetCommandInvocation", "ssm:ListCommands"),
 		allow("Fence", s.ec2("instance", s.Instances), "ec2:StartInstances", "ec2:StopInstances"),
-		allow("Redirect", s.ec2("route-table", s.RouteTables), "ec2:CreateRoute", "ec2:ReplaceRoute"),
+		allow("Redirect", s.ec2("route-table", s.RouteTables), "ec2:ReplaceRoute"),
 		allow("RunDocuments", s.documents(), "ssm:SendCommand"),
 		allow("OnNodes", append(s.ec2("instance", s.Instances), s.ec2("instance", s.Checkers)...), "ssm:SendCommand"),
 		allow("Log", []string{s.LogGroupARN + ":*"}, "logs:CreateLogStream", "logs:PutLogEvents"),

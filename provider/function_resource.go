@@ -268,7 +268,9 @@ func (r *functionResource) ImportState(ctx context.Context, req resource.ImportS
 	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
 }
 
-func alarmARN(c *clients, id identity, name string) string { return c.arn(id, "cloudwatch", "alarm:"+name) }
+func alarmARN(c *clients, id identity, name string) string {
+	return c.arn(id, "cloudwatch", "alarm:"+name)
+}
 
 func isAlarm(resource string) (string, bool) {
 	name, ok := strings.CutPrefix(resource, "alarm:")

@@ -94,6 +94,10 @@ var db2Settings = []string{
 	"status_document", "takeover_document", "path_check_document",
 }
 
+// settingTable is the setting with the table's ARN, by which a host knows the
+// control plane that it belongs to (R12).
+const settingTable = "table_arn"
+
 // objectAs reads a nested object; false where it is null or unknown.
 func objectAs[T any](ctx context.Context, o types.Object, diags *diag.Diagnostics) (T, bool) {
 	var v T

@@ -73,7 +73,7 @@ func (m groupModel) failedOver(preferred types.String) (diags diag.Diagnostics) 
 	if preferred.IsUnknown() || active == "" || active == preferred.ValueString() {
 		return nil
 	}
-	since, _ := time.Parse(time.RFC3339, m.FailedOverSince.ValueString()) // zero where it is not known
+	since, _ := time.Parse(time.RFC3339, m.FailedOverSince.ValueString())                                                         // zero where it is not known
 	diags.Append(diagnose.FailedOver(m.Name.ValueString(), preferred.ValueString(), active, uint64(m.Epoch.ValueInt64()), since)) //nolint:gosec // not negative
 	return diags
 }
@@ -118,6 +118,7 @@ func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	cfg := m.expand(ctx, r.region, &resp.Diagnostics)
+	cfg.Settings[settingTable] = arn
 	for _, n := range cfg.Nodes {
 		resp.Diagnostics.Append(r.checkNode(ctx, n, owner{arn, name})...)
 	}
@@ -287,6 +288,7 @@ func (r *groupResource) change(ctx context.Context, have, want groupModel, s fai
 	}
 	record, mine := r.record(table), owner{arn, name}
 	cfg := want.expand(ctx, r.region, diags)
+	cfg.Settings[settingTable] = arn
 	for _, n := range cfg.Nodes {
 		diags.Append(r.checkNode(ctx, n, mine)...)
 	}

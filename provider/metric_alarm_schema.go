@@ -109,7 +109,9 @@ func metricQueryAttributes() map[string]schema.Attribute {
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
 type alarmPeriod struct{}
 
-func (alarmPeriod) Description(context.Context) string             { return "must be 10, 20, 30 or a multiple of 60" }
+func (alarmPeriod) Description(context.Context) string {
+	return "must be 10, 20, 30 or a multiple of 60"
+}
 func (v alarmPeriod) MarkdownDescription(c context.Context) string { return v.Description(c) }
 
 func (v alarmPeriod) ValidateInt64(ctx context.Context, req validator.Int64Request, resp *validator.Int64Response) {

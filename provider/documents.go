@@ -1,0 +1,36 @@
+package provider
+
+import (
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+)
+
+// documents are the kinds of hadr_command_document, and the engine's document
+// of each.
+var documents = map[string]string{
+	"db2_status":   "status",
+	"db2_takeover": "takeover",
+	"path_check":   "path_check",
+}
+
+func documentKinds() []string { return sortedKeys(documents) }
+
+// documentContent is the text of a kind of document, and false for an unknown
+// kind.
+func documentContent(kind string) (string, bool) {
+	d, err := db2.DocumentOf(documents[kind])
+	if err != nil {
+		return "", false
+	}
+	text, err := d.Content()
+	return text, err == nil
+}
+
+// documentKindOf recognises a document, "" if it is none of this provider's.
+func documentKindOf(content string) string {
+	for _, kind := range documentKinds() {
+		if text, ok := documentContent(kind); ok && sameJSON(text, content) {
+			return kind
+		}
+	}
+	return ""
+}
