@@ -47,7 +47,7 @@ func (d *DynamoDB) BatchGetItem(req *wire.Request, in *dynamodb.BatchGetItemInpu
 // getSome reads the items of one table until the budget of bytes is spent; the
 // other keys are left unprocessed.
 func (d *DynamoDB) getSome(req *wire.Request, name string, want types.KeysAndAttributes, out *dynamodb.BatchGetItemOutput, budget *int, asked types.ReturnConsumedCapacity) error {
-	if err := refuse("BatchGetItem", map[string]bool{"AttributesToGet": want.AttributesToGet != nil}); err != nil {
+	if err := refuseLegacy("BatchGetItem", map[string]bool{"AttributesToGet": want.AttributesToGet != nil}); err != nil {
 		return err
 	}
 	projection, err := parseProjection(want.ProjectionExpression, want.ExpressionAttributeNames)
@@ -139,7 +139,7 @@ func (d *DynamoDB) BatchWriteItem(req *wire.Request, in *dynamodb.BatchWriteItem
 		}
 	}
 	out := &dynamodb.BatchWriteItemOutput{UnprocessedItems: map[string][]types.WriteRequest{}}
-	out.ConsumedCapacity = plan.apply(1, in.ReturnConsumedCapacity)
+	out.ConsumedCapacity = d.commit(plan, 1, in.ReturnConsumedCapacity)
 	return out, nil
 }
 
@@ -183,13 +183,13 @@ func (p *plan) add(r *replica, c change) bool {
 	return p.claim(r, c.key)
 }
 
-// apply makes all changes and reports the capacity per table; factor is 2 in a
+// commit makes all changes and reports the capacity per table; factor is 2 in a
 // transaction.
-func (p *plan) apply(factor float64, asked types.ReturnConsumedCapacity) []types.ConsumedCapacity {
+func (d *DynamoDB) commit(p *plan, factor float64, asked types.ReturnConsumedCapacity) []types.ConsumedCapacity {
 	var order []*usage
 	byReplica := map[*replica]*usage{}
 	for _, s := range p.steps {
-		s.replica.apply(s.change)
+		d.apply(s.replica, s.change)
 		u := byReplica[s.replica]
 		if u == nil {
 			u = newUsage(s.replica.table.name)

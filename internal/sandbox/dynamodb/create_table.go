@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -45,7 +44,9 @@ func (d *DynamoDB) CreateTable(req *wire.Request, in *dynamodb.CreateTableInput)
 	}
 	r := &replica{table: t, at: at, id: d.world.UUID(), created: now, items: newStore(t), tags: tags, protected: aws.ToBool(in.DeletionProtectionEnabled)}
 	r.sse = d.encryption(at, in.SSESpecification)
-	r.startStream(now)
+	if t.streams() {
+		r.openStream(now)
+	}
 	r.enter(types.TableStatusCreating, now, createTime)
 	for _, x := range t.indexes {
 		x.settles = r.settles
@@ -103,14 +104,6 @@ func checkStream(s *types.StreamSpecification) error {
 }
 
 func (t *table) streams() bool { return t.stream != nil && aws.ToBool(t.stream.StreamEnabled) }
-
-// startStream gives the stream its label, by which one stream of a table
-// differs from the next.
-func (r *replica) startStream(now time.Time) {
-	if r.table.streams() {
-		r.streamLabel = now.UTC().Format("2006-01-02T15:04:05.000")
-	}
-}
 
 // encryption describes server-side encryption; without a specification the
 // table uses a key that AWS owns, and nothing is described.

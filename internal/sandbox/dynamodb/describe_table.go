@@ -57,7 +57,7 @@ func (r *replica) describe(now time.Time) *types.TableDescription {
 	desc := &types.TableDescription{
 		AttributeDefinitions:      t.definitions,
 		CreationDateTime:          &r.created,
-		DeletionProtectionEnabled: &r.protected,
+		DeletionProtectionEnabled: aws.Bool(r.protected),
 		ItemCount:                 &count,
 		KeySchema:                 t.keySchema,
 		OnDemandThroughput:        t.maximum,
@@ -78,17 +78,15 @@ func (r *replica) describe(now time.Time) *types.TableDescription {
 	if t.streams() {
 		desc.StreamSpecification = t.stream
 	}
-	if r.streamLabel != "" {
-		desc.LatestStreamLabel = &r.streamLabel
-		desc.LatestStreamArn = aws.String(r.streamARN())
+	if s := r.latestStream(); s != nil {
+		desc.LatestStreamLabel = &s.label
+		desc.LatestStreamArn = aws.String(r.streamARN(s))
 	}
 	for _, x := range t.indexes {
 		desc.GlobalSecondaryIndexes = append(desc.GlobalSecondaryIndexes, r.describeIndex(x, now))
 	}
 	return desc
 }
-
-func (r *replica) streamARN() string { return r.arn() + "/stream/" + r.streamLabel }
 
 func (r *replica) describeIndex(x *index, now time.Time) types.GlobalSecondaryIndexDescription {
 	count, size := r.items.measure(x.name)

@@ -32,10 +32,24 @@ func conditionFailed(item value.Item) error {
 }
 
 // refuse answers parameters that a caller would miss if they were ignored.
-func refuse(operation string, parameters map[string]bool) error {
-	for _, name := range slices.Sorted(maps.Keys(parameters)) {
-		if parameters[name] {
-			return invalid("%s: the sandbox does not serve the parameter %s; use an expression in place of a legacy parameter, or leave it out", operation, name)
+func refuse(operation string, given map[string]bool) error {
+	return refuseWith(given, func(name string) error {
+		return invalid("%s: the sandbox does not serve the parameter %s", operation, name)
+	})
+}
+
+// refuseLegacy answers the parameters that expressions have replaced.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LegacyConditionalParameters.html
+func refuseLegacy(operation string, given map[string]bool) error {
+	return refuseWith(given, func(name string) error {
+		return invalid("%s: the sandbox does not serve the legacy parameter %s; use an expression instead", operation, name)
+	})
+}
+
+func refuseWith(given map[string]bool, refusal func(name string) error) error {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if given[name] {
+			return refusal(name)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 // GetItem reads an item; for one that does not exist Item is nil.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_GetItem.html
 func (d *DynamoDB) GetItem(req *wire.Request, in *dynamodb.GetItemInput) (*dynamodb.GetItemOutput, error) {
-	if err := refuse("GetItem", map[string]bool{"AttributesToGet": in.AttributesToGet != nil}); err != nil {
+	if err := refuseLegacy("GetItem", map[string]bool{"AttributesToGet": in.AttributesToGet != nil}); err != nil {
 		return nil, err
 	}
 	projection, err := parseProjection(in.ProjectionExpression, in.ExpressionAttributeNames)

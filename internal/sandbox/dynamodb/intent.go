@@ -130,8 +130,9 @@ func (r *replica) updated(i *intent, c change) (value.Item, error) {
 }
 
 // apply makes an evaluated change. Every write of an item passes here.
-func (r *replica) apply(c change) {
-	if c.old != nil || c.new != nil {
-		r.items.replace(c.old, c.new)
+func (d *DynamoDB) apply(r *replica, c change) {
+	r.items.replace(c.old, c.new)
+	if r.table.streams() {
+		r.latestStream().record(c, r.at.region, d.world.Hex(32), d.now())
 	}
 }

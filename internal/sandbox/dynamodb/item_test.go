@@ -127,7 +127,7 @@ func TestInvalidWrites(t *testing.T) {
 		"legacy parameter": {func(f *fixture) error {
 			_, err := f.db.PutItem(f.req, &dynamodb.PutItemInput{TableName: ptr("items"), Item: key("p", "s"), Expected: map[string]types.ExpectedAttributeValue{}})
 			return err
-		}, "the sandbox does not serve the parameter Expected; use an expression"},
+		}, "the sandbox does not serve the legacy parameter Expected; use an expression"},
 		"legacy update": {func(f *fixture) error {
 			_, err := f.db.UpdateItem(f.req, &dynamodb.UpdateItemInput{TableName: ptr("items"), Key: key("p", "s"), AttributeUpdates: map[string]types.AttributeValueUpdate{}})
 			return err

@@ -14,7 +14,7 @@ import (
 // Query reads a range of one partition of a table or index.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Query.html
 func (d *DynamoDB) Query(req *wire.Request, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
-	if err := refuse("Query", map[string]bool{
+	if err := refuseLegacy("Query", map[string]bool{
 		"AttributesToGet": in.AttributesToGet != nil, "ConditionalOperator": in.ConditionalOperator != "",
 		"KeyConditions": in.KeyConditions != nil, "QueryFilter": in.QueryFilter != nil,
 	}); err != nil {
@@ -94,7 +94,7 @@ func (l *listing) parse(b *expression.Bindings, filter, projection *string) (err
 // Scan reads a table or index, or a segment of it.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html
 func (d *DynamoDB) Scan(req *wire.Request, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
-	if err := refuse("Scan", map[string]bool{
+	if err := refuseLegacy("Scan", map[string]bool{
 		"AttributesToGet": in.AttributesToGet != nil, "ConditionalOperator": in.ConditionalOperator != "", "ScanFilter": in.ScanFilter != nil,
 	}); err != nil {
 		return nil, err

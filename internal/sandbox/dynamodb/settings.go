@@ -110,7 +110,7 @@ func (d *DynamoDB) DescribeTimeToLive(req *wire.Request, in *dynamodb.DescribeTi
 	}
 	desc := &types.TimeToLiveDescription{TimeToLiveStatus: types.TimeToLiveStatusDisabled}
 	if r.ttl.attribute != "" {
-		desc = &types.TimeToLiveDescription{TimeToLiveStatus: types.TimeToLiveStatusEnabled, AttributeName: &r.ttl.attribute}
+		desc = &types.TimeToLiveDescription{TimeToLiveStatus: types.TimeToLiveStatusEnabled, AttributeName: aws.String(r.ttl.attribute)}
 	}
 	return &dynamodb.DescribeTimeToLiveOutput{TimeToLiveDescription: desc}, nil
 }

@@ -74,12 +74,12 @@ type replica struct {
 	settles  time.Time
 	deleting bool
 
-	protected   bool
-	sse         *types.SSEDescription
-	streamLabel string
-	tags        map[string]string
-	recovery    recovery
-	ttl         timeToLive
+	protected bool
+	sse       *types.SSEDescription
+	streams   []*stream // the latest last
+	tags      map[string]string
+	recovery  recovery
+	ttl       timeToLive
 }
 
 func (r *replica) arn() string { return tableARN(r.at, r.table.name) }

@@ -62,7 +62,7 @@ func (d *DynamoDB) TransactWriteItems(req *wire.Request, in *dynamodb.TransactWr
 	if err != nil {
 		return nil, err
 	}
-	out := &dynamodb.TransactWriteItemsOutput{ConsumedCapacity: plan.apply(transactionFactor, in.ReturnConsumedCapacity)}
+	out := &dynamodb.TransactWriteItemsOutput{ConsumedCapacity: d.commit(plan, transactionFactor, in.ReturnConsumedCapacity)}
 	if id.token != "" {
 		d.tokens[id] = remembered{in.TransactItems, d.now().Add(tokenLife)}
 	}

@@ -38,7 +38,7 @@ func (d *DynamoDB) UpdateTable(req *wire.Request, in *dynamodb.UpdateTableInput)
 	if err != nil {
 		return nil, err
 	}
-	startStream := changed.streams() && !r.table.streams()
+	was := r.table.streams()
 	r.table = changed
 	r.items.reindex(changed)
 	if in.DeletionProtectionEnabled != nil {
@@ -47,8 +47,11 @@ func (d *DynamoDB) UpdateTable(req *wire.Request, in *dynamodb.UpdateTableInput)
 	if in.SSESpecification != nil {
 		r.sse = d.encryption(r.at, in.SSESpecification)
 	}
-	if startStream {
-		r.startStream(now)
+	switch {
+	case changed.streams() && !was:
+		r.openStream(now)
+	case was && !changed.streams():
+		r.latestStream().closed = true
 	}
 	r.enter(types.TableStatusUpdating, now, updateTime)
 	return &dynamodb.UpdateTableOutput{TableDescription: r.describe(now)}, nil

@@ -13,7 +13,7 @@ import (
 // PutItem writes a whole item.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutItem.html
 func (d *DynamoDB) PutItem(req *wire.Request, in *dynamodb.PutItemInput) (*dynamodb.PutItemOutput, error) {
-	if err := refuse("PutItem", map[string]bool{"Expected": in.Expected != nil, "ConditionalOperator": in.ConditionalOperator != ""}); err != nil {
+	if err := refuseLegacy("PutItem", map[string]bool{"Expected": in.Expected != nil, "ConditionalOperator": in.ConditionalOperator != ""}); err != nil {
 		return nil, err
 	}
 	if err := checkReturnValues(in.ReturnValues, types.ReturnValueNone, types.ReturnValueAllOld); err != nil {
@@ -30,7 +30,7 @@ func (d *DynamoDB) PutItem(req *wire.Request, in *dynamodb.PutItemInput) (*dynam
 // DeleteItem removes an item; one that does not exist is no error.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_DeleteItem.html
 func (d *DynamoDB) DeleteItem(req *wire.Request, in *dynamodb.DeleteItemInput) (*dynamodb.DeleteItemOutput, error) {
-	if err := refuse("DeleteItem", map[string]bool{"Expected": in.Expected != nil, "ConditionalOperator": in.ConditionalOperator != ""}); err != nil {
+	if err := refuseLegacy("DeleteItem", map[string]bool{"Expected": in.Expected != nil, "ConditionalOperator": in.ConditionalOperator != ""}); err != nil {
 		return nil, err
 	}
 	if err := checkReturnValues(in.ReturnValues, types.ReturnValueNone, types.ReturnValueAllOld); err != nil {
@@ -47,7 +47,7 @@ func (d *DynamoDB) DeleteItem(req *wire.Request, in *dynamodb.DeleteItemInput) (
 // UpdateItem changes attributes of an item, or makes it.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateItem.html
 func (d *DynamoDB) UpdateItem(req *wire.Request, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
-	if err := refuse("UpdateItem", map[string]bool{
+	if err := refuseLegacy("UpdateItem", map[string]bool{
 		"Expected": in.Expected != nil, "ConditionalOperator": in.ConditionalOperator != "", "AttributeUpdates": in.AttributeUpdates != nil,
 	}); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (d *DynamoDB) writeOne(req *wire.Request, w write) (written, error) {
 	if err != nil {
 		return written{}, err
 	}
-	r.apply(c)
+	d.apply(r, c)
 	u := newUsage(r.table.name)
 	u.write(r.table, c, 1)
 	return written{i, c, u}, nil

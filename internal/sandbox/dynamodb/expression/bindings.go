@@ -19,14 +19,14 @@ type Bindings struct {
 	used   map[string]bool
 }
 
-// Bind checks ExpressionAttributeNames and ExpressionAttributeValues. any
+// Bind checks ExpressionAttributeNames and ExpressionAttributeValues. needed
 // tells whether the request has an expression at all.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.ExpressionAttributeNames.html
-func Bind(names map[string]string, values value.Item, any bool) (*Bindings, error) {
+func Bind(names map[string]string, values value.Item, needed bool) (*Bindings, error) {
 	switch {
-	case names != nil && !any:
+	case names != nil && !needed:
 		return nil, invalid("ExpressionAttributeNames can only be specified when using expressions")
-	case values != nil && !any:
+	case values != nil && !needed:
 		return nil, invalid("ExpressionAttributeValues can only be specified when using expressions")
 	case names != nil && len(names) == 0:
 		return nil, invalid("ExpressionAttributeNames must not be empty")

@@ -35,8 +35,8 @@ func (b *Bindings) Update(source string) (*Update, error) {
 	for i, a := range u.actions {
 		paths[i] = a.path
 	}
-	if clash := clash(paths); clash != "" {
-		return nil, p.errorf("%s", clash)
+	if problem := clash(paths); problem != "" {
+		return nil, p.errorf("%s", problem)
 	}
 	return u, nil
 }

@@ -36,8 +36,8 @@ func (b *Bindings) Projection(source string) (*Projection, error) {
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	if clash := clash(paths); clash != "" {
-		return nil, p.errorf("%s", clash)
+	if problem := clash(paths); problem != "" {
+		return nil, p.errorf("%s", problem)
 	}
 	return newProjection(paths), nil
 }
