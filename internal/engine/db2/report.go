@@ -21,8 +21,8 @@ type Report struct {
 // Holds reports whether an address is bound on the host.
 func (r Report) Holds(ip string) bool { return strings.Contains(r.Addresses, " inet "+ip+"/") }
 
-// marker opens a section: "--- hadr NAME".
-const marker = "--- hadr "
+// marker opens a section: "=== hadr NAME".
+const marker = "=== hadr "
 
 // sections splits the output of a document. The section "end" proves that
 // nothing is cut off: Systems Manager returns the first 24,000 characters
