@@ -189,4 +189,3 @@ func CompositeReason(t Trigger) string {
 func CompositeSetupReason(arn, what string, state State) string {
 	return fmt.Sprintf("%s was %s and its alarm rule evaluates to %s", arn, what, state)
 }
-

@@ -109,7 +109,8 @@ func (c *CloudWatch) arrive(now time.Time) {
 func (a *arrival) store(now time.Time) {
 	m := a.tenant.metrics[a.key]
 	if m == nil {
-		m = &a.metric
+		fresh := a.metric
+		m = &fresh
 		a.tenant.metrics[a.key] = m
 	}
 	if a.at.After(m.newest) {
