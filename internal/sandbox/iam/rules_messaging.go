@@ -30,7 +30,10 @@ func published(c *call) []permission {
 func subscribed(action string) func(*call) []permission {
 	return func(c *call) []permission {
 		arn := field(c.input, "SubscriptionArn")
-		return want(action, arn[:max(strings.LastIndex(arn, ":"), 0)])
+		if end := strings.LastIndex(arn, ":"); end > 0 {
+			arn = arn[:end]
+		}
+		return want(action, arn)
 	}
 }
 
