@@ -1,0 +1,184 @@
+package provider
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+func (a *testAWS) route(vip, preferred string, tables []string, extra string) string {
+	return fmt.Sprintf(`
+resource "hadr_vip_route" "this" {
+  vip                            = %q
+  route_table_ids                = %s
+  network_interface_ids          = [%q, %q]
+  preferred_network_interface_id = %q
+  %s
+}`, vip, hclList(tables), a.nodes["a"].eni, a.nodes["b"].eni, preferred, extra)
+}
+
+func hclList(in []string) string {
+	s := "["
+	for _, v := range in {
+		s += fmt.Sprintf("%q, ", v)
+	}
+	return s + "]"
+}
+
+func (a *testAWS) move(t *testing.T, vip, eni string) {
+	for _, table := range a.tables {
+		_, err := a.ec2.ReplaceRoute(t.Context(), &ec2.ReplaceRouteInput{RouteTableId: &table,
+			DestinationCidrBlock: aws.String(vip + "/32"), NetworkInterfaceId: &eni})
+		must(t, err)
+	}
+}
+
+const testVIP, vipAddress = "192.168.170.10", "hadr_vip_route.this"
+
+func targetsAre(a *testAWS, eni string, tables []string) statecheck.StateCheck {
+	want := map[string]knownvalue.Check{}
+	for _, table := range tables {
+		want[table] = knownvalue.StringExact(eni)
+	}
+	return statecheck.ExpectKnownValue(vipAddress, tfjsonpath.New("active_targets"), knownvalue.MapExact(want))
+}
+
+// A takeover moves the routes; Terraform never moves them back, not even when
+// it changes something else.
+func TestVIPRouteIsLeftAloneAfterTakeover(t *testing.T) {
+	a := startAWS(t).build(t)
+	nodeA, nodeB := a.nodes["a"].eni, a.nodes["b"].eni
+	config := a.route(testVIP, nodeA, a.tables, "")
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{targetsAre(a, nodeA, a.tables)}},
+			{
+				ResourceName: vipAddress, ImportState: true, ImportStateVerify: true,
+				ImportStateIdFunc: func(*terraform.State) (string, error) {
+					return fmt.Sprintf("%s/%s,%s/%s,%s", testVIP, a.tables[0], a.tables[1], nodeA, nodeB), nil
+				},
+			},
+			{
+				PreConfig:        func() { a.move(t, testVIP, nodeB) },
+				Config:           config,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+			{ // a changed preference moves nothing either
+				Config:            a.route(testVIP, nodeB, a.tables, ""),
+				ConfigStateChecks: []statecheck.StateCheck{targetsAre(a, nodeB, a.tables)},
+			},
+			{
+				PreConfig:         func() { a.move(t, testVIP, nodeA) },
+				Config:            a.route(testVIP, nodeB, a.tables[:1], ""),
+				ConfigStateChecks: []statecheck.StateCheck{targetsAre(a, nodeA, a.tables[:1])},
+			},
+		},
+	})
+	for _, eni := range []string{nodeA, nodeB} {
+		i, err := a.networkInterface(t.Context(), "", eni)
+		must(t, err)
+		if aws.ToBool(i.SourceDestCheck) {
+			t.Errorf("%s drops packets for the address: its source/destination check is on", eni)
+		}
+	}
+}
+
+func TestVIPRouteAdopts(t *testing.T) {
+	a := startAWS(t).build(t)
+	nodeA, nodeB := a.nodes["a"].eni, a.nodes["b"].eni
+	for _, table := range a.tables {
+		_, err := a.ec2.CreateRoute(t.Context(), &ec2.CreateRouteInput{RouteTableId: &table,
+			DestinationCidrBlock: aws.String(testVIP + "/32"), NetworkInterfaceId: &nodeB})
+		must(t, err)
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{{
+			Config:            a.route(testVIP, nodeA, a.tables, ""),
+			ConfigStateChecks: []statecheck.StateCheck{targetsAre(a, nodeB, a.tables)},
+		}},
+	})
+}
+
+// A new route of a group that is failed over leads to the recorded primary.
+func TestVIPRouteFollowsTheRecord(t *testing.T) {
+	a := startAWS(t).build(t)
+	withRecord := a.group(nil) + a.route(testVIP, a.nodes["a"].eni, a.tables, `
+  table_name = "hadr"
+  group      = "orders"
+  depends_on = [hadr_group.this]`)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{Config: a.group(nil)},
+			{
+				PreConfig: func() {
+					prev, err := a.record("hadr").Load(t.Context(), "orders")
+					must(t, err)
+					next := prev
+					next.Epoch, next.Primary = prev.Epoch+1, "b"
+					must(t, a.record("hadr").Save(t.Context(), prev, next))
+				},
+				Config:            withRecord,
+				ConfigStateChecks: []statecheck.StateCheck{targetsAre(a, a.nodes["b"].eni, a.tables)},
+			},
+			{
+				PreConfig: func() {
+					a.setOperation(t, &failover.Operation{ID: "01OPERATION", Kind: failover.Takeover}, failover.TakingOver)
+				},
+				Config: a.group(nil), ExpectError: regexp.MustCompile(`Deleting VIP route[\s\S]*01OPERATION`),
+			},
+			{PreConfig: func() { a.setOperation(t, nil, failover.Steady) }, Config: withRecord},
+		},
+	})
+}
+
+func (a *testAWS) setOperation(t *testing.T, op *failover.Operation, phase failover.Phase) {
+	t.Helper()
+	prev, err := a.record("hadr").Load(t.Context(), "orders")
+	must(t, err)
+	next := prev
+	next.Operation, next.Phase = op, phase
+	must(t, a.record("hadr").Save(t.Context(), prev, next))
+}
+
+func TestVIPRouteRefuses(t *testing.T) {
+	a := startAWS(t).build(t)
+	eni := a.nodes["a"].eni
+	subnet, err := a.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
+	must(t, err)
+	other, err := a.ec2.CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: subnet.Subnets[0].SubnetId})
+	must(t, err)
+	taken := "192.168.170.99"
+	_, err = a.ec2.CreateRoute(t.Context(), &ec2.CreateRouteInput{RouteTableId: &a.tables[0],
+		DestinationCidrBlock: aws.String(taken + "/32"), NetworkInterfaceId: other.NetworkInterface.NetworkInterfaceId})
+	must(t, err)
+	tests := map[string]struct{ config, want string }{
+		"address inside the VPC":  {a.route("10.0.3.4", eni, a.tables, ""), `10\.0\.3\.4\s+lies\s+inside\s+10\.0\.0\.0/16`},
+		"network, not an address": {a.route("192.168.170.0/24", eni, a.tables, ""), `IPv4\s+address\s+of\s+a\s+host`},
+		"no such route table":     {a.route(testVIP, eni, []string{"rtb-0123456789abcdef0"}, ""), `InvalidRouteTableID\.NotFound`},
+		"preferred is not a node": {a.route(testVIP, "eni-0123456789abcdef0", a.tables, ""), `none\s+of\s+network_interface_ids`},
+		"route to somewhere else": {a.route(taken, eni, a.tables[:1], ""), `leads\s+to\s+eni-`},
+		"group without a table":   {a.route(testVIP, eni, a.tables, `group = "orders"`), `table_name`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: factories(),
+				Steps:                    []resource.TestStep{{Config: tt.config, ExpectError: regexp.MustCompile(tt.want)}},
+			})
+		})
+	}
+}
