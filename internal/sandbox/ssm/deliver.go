@@ -14,8 +14,8 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 )
 
-// StatusDetails, as they are on the wire; the API reference writes them with
-// spaces.
+// StatusDetails. The API reference writes them with spaces, its examples
+// without: readers must not depend on either.
 // https://docs.aws.amazon.com/systems-manager/latest/userguide/monitor-commands.html
 const (
 	detailPending      = "Pending"
@@ -135,7 +135,7 @@ func (s *SSM) execute(ctx context.Context, reg *region, i *invocation, todo []wo
 	for n, w := range todo {
 		p := i.plugins[n]
 		if w.skipped {
-			s.note(p, types.CommandPluginStatusSuccess, detailNotSupported, world.CommandResult{Stdout: "Step execution skipped due to unsatisfied preconditions: '\"StringEquals\": [platformType, Linux]'. Step name: " + w.name})
+			s.note(p, types.CommandPluginStatusSuccess, detailNotSupported, world.CommandResult{})
 			continue
 		}
 		s.note(p, types.CommandPluginStatusInProgress, detailInProgress, world.CommandResult{Code: -1, Started: s.world.Clock.Now()})

@@ -1,7 +1,7 @@
 package ssm
 
 import (
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -100,7 +100,7 @@ func (p *parameterSpec) acceptsItem(name, v string) error {
 		_, err = strconv.Atoi(v)
 	case typeBoolean:
 		if v != "true" && v != "false" {
-			err = fmt.Errorf("not true or false")
+			err = errors.New("not true or false")
 		}
 	}
 	if err != nil {
