@@ -7,8 +7,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -121,5 +123,57 @@ func TestLoadUsesEndpointAndUserAgent(t *testing.T) {
 	}
 	if !strings.Contains(auth, "AKIDEXAMPLE") || !strings.Contains(auth, "eu-central-1") {
 		t.Errorf("request is not signed with the given key and Region: %q", auth)
+	}
+}
+
+func TestLoadTakesARole(t *testing.T) {
+	isolate(t)
+	var asked, auth string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		if r.Form.Get("Action") == "AssumeRole" {
+			asked = r.Form.Encode()
+			fmt.Fprint(w, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>
+				<AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>
+				<Expiration>2100-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`)
+			return
+		}
+		auth = r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer srv.Close()
+	t.Setenv("AWS_ENDPOINT_URL", srv.URL)
+
+	cfg, err := Load(t.Context(), Options{
+		Region: "eu-central-1", AccessKey: "AKIDEXAMPLE", SecretKey: "secret",
+		AssumeRole: &AssumeRole{ARN: "arn:aws:iam::123456789012:role/hadr", ExternalID: "ext", Duration: time.Hour},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+	for _, want := range []string{"role%2Fhadr", "ExternalId=ext", "DurationSeconds=3600", "RoleSessionName=hadr"} {
+		if !strings.Contains(asked, want) {
+			t.Errorf("AssumeRole was asked for with %q, without %s", asked, want)
+		}
+	}
+	if !strings.Contains(auth, "ASIAROLE") {
+		t.Errorf("the call is signed with %q, not as the role", auth)
+	}
+}
+
+func TestLoadReadsAProfile(t *testing.T) {
+	isolate(t)
+	file := t.TempDir() + "/config"
+	if err := os.WriteFile(file, []byte("[profile ops]\nregion = us-west-2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(t.Context(), Options{Profile: "ops", ConfigFiles: []string{file}, MaxRetries: 4})
+	if err != nil || cfg.Region != "us-west-2" || cfg.RetryMaxAttempts != 5 {
+		t.Errorf("Region %q, %d attempts, %v", cfg.Region, cfg.RetryMaxAttempts, err)
+	}
+	_, err = Load(t.Context(), Options{Profile: "nobody", ConfigFiles: []string{file}})
+	if err == nil || !strings.Contains(err.Error(), "nobody") {
+		t.Errorf("a profile that does not exist: %v", err)
 	}
 }

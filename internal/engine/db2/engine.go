@@ -32,38 +32,40 @@ func New(r Runner, c clock.Clock) *Engine { return &Engine{runner: r, clock: c} 
 // Observe implements control.Engine.
 func (e *Engine) Observe(ctx context.Context, group string, n failover.NodeConfig, settings map[string]string) failover.Observation {
 	o := failover.Observation{Node: n.ID, Source: "command"}
+	e.observe(ctx, group, n, settings, &o)
+	o.ReadAt = e.clock.Now()
+	return o
+}
+
+func (e *Engine) observe(ctx context.Context, group string, n failover.NodeConfig, settings map[string]string, o *failover.Observation) {
 	s, err := ParseSettings(settings)
 	if err != nil {
-		unreadable(&o, err.Error())
-		o.ReadAt = e.clock.Now()
-		return o
+		unreadable(o, err.Error())
+		return
 	}
 	parameters := map[string]string{"group": group, "database": s.Database, "owner": s.Owner}
 	if err := check("status", s.StatusDocument, parameters); err != nil {
-		unreadable(&o, err.Error())
-		o.ReadAt = e.clock.Now()
-		return o
+		unreadable(o, err.Error())
+		return
 	}
 	res := e.runner.Run(ctx, command.Request{
 		Document: s.StatusDocument, Instance: n.Instance, Parameters: parameters, Comment: "status of " + group, Cancel: true,
 	})
-	o.ReadAt = e.clock.Now()
 	switch res.Outcome {
 	case command.OK:
 		report, err := ParseReport(res.Stdout)
 		if err != nil {
-			unreadable(&o, err.Error())
-			return o
+			unreadable(o, err.Error())
+			return
 		}
-		assess(&o, s, report)
+		assess(o, s, report)
 	case command.Undeliverable:
 		o.Answer, o.AnswerError = failover.Undeliverable, res.Detail
 	case command.Failed:
-		unreadable(&o, strings.TrimSpace(res.Detail+" "+beginning(res.Stdout+res.Stderr)))
+		unreadable(o, strings.TrimSpace(res.Detail+" "+beginning(res.Stdout+res.Stderr)))
 	default:
 		o.Answer, o.AnswerError = failover.Silent, res.Detail
 	}
-	return o
 }
 
 func check(kind, name string, parameters map[string]string) error {

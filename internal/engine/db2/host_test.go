@@ -107,12 +107,12 @@ func (h *host) exec(ctx context.Context, args []string) error {
 		return exit(code)
 	case "timeout": // -k GRACE LIMIT COMMAND...
 		return h.exec(ctx, args[4:])
-	case "flock": // -n -E CODE FILE COMMAND...
+	case "flock": // -o -n -E CODE FILE COMMAND...
 		if h.locked {
-			code, _ := strconv.Atoi(args[3])
+			code, _ := strconv.Atoi(args[4])
 			return exit(code)
 		}
-		return h.exec(ctx, args[5:])
+		return h.exec(ctx, args[6:])
 	case "db2pd":
 		say("%s", h.hadr())
 	case "db2":
