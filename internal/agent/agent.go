@@ -36,6 +36,14 @@ type Database interface {
 	Probe(ctx context.Context, node string, settings map[string]string) error
 }
 
+// Endpoint is the virtual address on this host.
+type Endpoint interface {
+	// Hold makes sure that ip is bound.
+	Hold(ctx context.Context, ip string) error
+	// Release makes sure that it is not.
+	Release(ctx context.Context, ip string) error
+}
+
 // Offset measures this host's clock against AWS's: positive = ahead.
 type Offset interface {
 	// Offset returns the smallest offset that explains what was seen last, and
@@ -50,6 +58,7 @@ type Agent struct {
 	Record   Record
 	Metrics  Metrics
 	Database Database
+	Endpoint Endpoint
 	Offset   Offset
 	Clock    clock.Clock
 	Log      *slog.Logger
@@ -148,7 +157,30 @@ func (a *Agent) tick(ctx context.Context) {
 	if o.Role == failover.RolePrimary {
 		o.LastGoodProbe = a.lastGood
 	}
+	a.endpoint(ctx, o)
 	a.publish(ctx, o, latency)
+}
+
+// endpoint holds the virtual address while this node is the recorded primary
+// and its database says so too, and releases it on a standby: clients must not
+// find a way to an old primary through an address that was left behind (R25).
+func (a *Agent) endpoint(ctx context.Context, o failover.Observation) {
+	vip := a.config.Config.VIP
+	if vip == "" || o.Answer != failover.Answered {
+		return
+	}
+	ctx, cancel := clock.WithTimeout(ctx, a.Clock, writeLimit)
+	defer cancel()
+	var err error
+	switch {
+	case o.Role == failover.RolePrimary && a.config.Primary == a.Node:
+		err = a.Endpoint.Hold(ctx, vip)
+	case o.Role == failover.RoleStandby && a.config.Primary != a.Node && a.config.Operation == nil:
+		err = a.Endpoint.Release(ctx, vip)
+	}
+	if err != nil {
+		a.Log.Warn("the virtual address can't be changed", "group", a.Group, "node", a.Node, "vip", vip, "error", err)
+	}
 }
 
 func (a *Agent) publish(ctx context.Context, o failover.Observation, latency time.Duration) {

@@ -25,6 +25,8 @@ type host struct {
 	primary   string
 	recordErr error
 
+	vip    string
+	bound  bool
 	values []float64
 	times  []time.Time
 	nodes  []failover.Observation
@@ -33,7 +35,7 @@ type host struct {
 func (h *host) Load(context.Context, string) (failover.State, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return failover.State{Primary: h.primary, Config: failover.Config{Nodes: []failover.NodeConfig{{ID: "a"}, {ID: "b"}}}}, h.recordErr
+	return failover.State{Primary: h.primary, Config: failover.Config{VIP: h.vip, Nodes: []failover.NodeConfig{{ID: "a"}, {ID: "b"}}}}, h.recordErr
 }
 
 func (h *host) ReadProbe(context.Context, string, string) (statetable.Probe, error) {
@@ -76,6 +78,10 @@ func (h *host) Probe(ctx context.Context, _ string, _ map[string]string) error {
 	return probe(ctx)
 }
 
+func (h *host) Hold(context.Context, string) error { h.bound = true; return nil }
+
+func (h *host) Release(context.Context, string) error { h.bound = false; return nil }
+
 func (h *host) Offset() (time.Duration, time.Time) { return 0, time.Now() }
 
 func primaryHost() *host {
@@ -92,7 +98,7 @@ func measure(t *testing.T, h *host, d time.Duration) {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	a := &Agent{
-		Group: "orders", Node: "a", Record: h, Metrics: h, Database: h, Offset: h,
+		Group: "orders", Node: "a", Record: h, Metrics: h, Database: h, Endpoint: h, Offset: h,
 		Clock: clock.System(), Log: slog.New(slog.DiscardHandler),
 	}
 	if err := a.Run(ctx); err != nil {
@@ -167,6 +173,35 @@ func TestHangKeepsTheRhythm(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestVirtualAddress: it is held by the recorded primary alone.
+func TestVirtualAddress(t *testing.T) {
+	tests := []struct {
+		name          string
+		role          failover.Role
+		primary       string
+		answer        failover.Answer
+		bound, expect bool
+	}{
+		{"primary binds it", failover.RolePrimary, "a", failover.Answered, false, true},
+		{"standby releases it", failover.RoleStandby, "b", failover.Answered, true, false},
+		{"a node that will be promoted keeps what the takeover bound", failover.RoleStandby, "a", failover.Answered, true, true},
+		{"an old primary that is still PRIMARY binds nothing", failover.RolePrimary, "b", failover.Answered, false, false},
+		{"no view changes nothing", failover.RoleUnknown, "a", failover.Silent, true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := primaryHost()
+				h.vip, h.bound, h.primary, h.view.Role, h.view.Answer = "10.99.0.1", tt.bound, tt.primary, tt.role, tt.answer
+				measure(t, h, 30*time.Second)
+				if h.bound != tt.expect {
+					t.Errorf("bound = %v, want %v", h.bound, tt.expect)
+				}
+			})
+		})
+	}
 }
 
 // TestTakenOver: the new primary's agent connects as soon as the record names
