@@ -65,6 +65,7 @@ func (c *client) close() {
 
 // processor is one run of the command line processor.
 type processor struct {
+	ctx    context.Context // a processor that was killed prints nothing more
 	env    Env
 	layout Layout
 	conn   *client
@@ -87,7 +88,7 @@ func CLP(ctx context.Context, env Env, args []string) int {
 		fmt.Fprintln(env.Stderr, err)
 		return codeCLP
 	}
-	p := &processor{env: env, layout: layout}
+	p := &processor{ctx: ctx, env: env, layout: layout}
 	rest := p.options(args)
 	p.conn, _ = attach(ctx, env.Net)
 	defer p.conn.close()
@@ -200,7 +201,7 @@ func (p *processor) print(r reply) {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		text = lines[2]
 	}
-	if text != "" {
+	if text != "" && p.ctx.Err() == nil {
 		fmt.Fprintln(p.env.Stdout, text)
 	}
 }
@@ -257,7 +258,7 @@ func administrative(words, upper []string) (request, bool) {
 	case at(0) == "TAKEOVER" && at(1) == "HADR" && at(2) == "ON" && isDB(at(3)):
 		v := Variant(tail(5))
 		if v != Plain && v != ByForce && v != PeerWindowOnly {
-			return request{Op: "bad"}, true
+			return request{Op: "bad", Database: at(4)}, true
 		}
 		return request{Op: "takeover", Database: at(4), Variant: v}, true
 	case at(0) == "START" && at(1) == "HADR" && at(2) == "ON" && isDB(at(3)):

@@ -86,7 +86,7 @@ func TestSilentDeathOfThePrimary(t *testing.T) {
 func TestCutBlocksCommitsUntilTheWindowEnds(t *testing.T) {
 	inBubble(t, standard, func(t *testing.T, x *pair) {
 		x.up()
-		x.a.waitFor(db2.Peer, 10*time.Second)
+		x.b.waitFor(db2.Peer, 10*time.Second)
 		w := x.a.write("c")
 		time.Sleep(time.Second)
 		x.fab.CutBoth("a", "b")
@@ -121,7 +121,7 @@ func TestCutBlocksCommitsUntilTheWindowEnds(t *testing.T) {
 func TestReconnectInsideTheWindow(t *testing.T) {
 	inBubble(t, standard, func(t *testing.T, x *pair) {
 		x.up()
-		x.a.waitFor(db2.Peer, 10*time.Second)
+		x.b.waitFor(db2.Peer, 10*time.Second)
 		x.fab.CutBoth("a", "b")
 		x.b.waitFor(db2.DisconnectedPeer, 70*time.Second)
 		w := x.a.write("c")
@@ -152,7 +152,7 @@ func TestOrderlyStandbyStopOpensNoWindow(t *testing.T) {
 func TestTakeoverInThePeerWindowThenReintegration(t *testing.T) {
 	inBubble(t, standard, func(t *testing.T, x *pair) {
 		x.up()
-		x.a.waitFor(db2.Peer, 10*time.Second)
+		x.b.waitFor(db2.Peer, 10*time.Second)
 		w := x.a.write("c")
 		time.Sleep(3 * time.Second)
 		x.a.vanish()
@@ -245,7 +245,7 @@ func TestDivergenceShutsTheOldPrimaryDown(t *testing.T) {
 func TestCrashAndRestartInPlace(t *testing.T) {
 	inBubble(t, standard, func(t *testing.T, x *pair) {
 		x.up()
-		x.a.waitFor(db2.Peer, 10*time.Second)
+		x.b.waitFor(db2.Peer, 10*time.Second)
 		w := x.a.write("c")
 		time.Sleep(time.Second)
 		x.a.crash()
@@ -268,7 +268,7 @@ func TestCrashAndRestartInPlace(t *testing.T) {
 func TestForcedTakeoverOfALivePrimary(t *testing.T) {
 	inBubble(t, standard, func(t *testing.T, x *pair) {
 		x.up()
-		x.a.waitFor(db2.Peer, 10*time.Second)
+		x.b.waitFor(db2.Peer, 10*time.Second)
 		w := x.a.write("c")
 		time.Sleep(time.Second)
 		x.b.db2(0, force)
@@ -288,7 +288,7 @@ func TestForcedTakeoverOfALivePrimary(t *testing.T) {
 func TestPlainTakeoverSwitchesRoles(t *testing.T) {
 	inBubble(t, standard, func(t *testing.T, x *pair) {
 		x.up()
-		x.a.waitFor(db2.Peer, 10*time.Second)
+		x.b.waitFor(db2.Peer, 10*time.Second)
 		w := x.a.write("c")
 		time.Sleep(time.Second)
 		x.b.db2(0, "takeover hadr on db SAMPLE")

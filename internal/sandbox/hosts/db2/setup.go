@@ -1,10 +1,12 @@
 package db2
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -67,20 +69,30 @@ func (p Pair) defaults() Pair {
 // restore and configuration: primary and standby with the same log and the
 // probe table HAPROBE.BEAT with a row per node. Nothing is started.
 func (p Pair) Create(primary, standby Side) error {
+	return errors.Join(p.CreateSide(Primary, primary, standby), p.CreateSide(Standby, standby, primary))
+}
+
+// CreateSide writes the disk of one side only.
+func (p Pair) CreateSide(role Role, here, there Side) error {
 	p = p.defaults()
+	switch {
+	case role != Primary && role != Standby:
+		return fmt.Errorf("role %q of database %s: want PRIMARY or STANDBY", role, p.Database)
+	case p.SyncMode != Sync && p.SyncMode != NearSync && p.SyncMode != Async && p.SyncMode != SuperAsync:
+		return fmt.Errorf("HADR_SYNCMODE %q of database %s: want SYNC, NEARSYNC, ASYNC or SUPERASYNC", p.SyncMode, p.Database)
+	}
 	if p.Port == p.HADRPort || p.HADRPort == p.Port+1 {
 		return fmt.Errorf("HADR port %d must not be the instance's port %d or the one after it: choose another", p.HADRPort, p.Port)
 	}
 	var log []byte
-	for _, node := range []string{primary.Node, standby.Node} {
+	nodes := []string{here.Node, there.Node}
+	slices.Sort(nodes) // both sides begin with the same log
+	for _, node := range nodes {
 		if node != "" {
 			log = append(log, record{at: 1772442000, kind: updateRecord, fields: []string{"HAPROBE.BEAT", node, "0"}}.encode()...)
 		}
 	}
-	return errors.Join(
-		p.write(primary, standby, Primary, log),
-		p.write(standby, primary, Standby, log),
-	)
+	return p.write(here, there, role, log)
 }
 
 func (p Pair) write(here, there Side, role Role, log []byte) error {
@@ -111,4 +123,28 @@ func (p Pair) write(here, there Side, role Role, log []byte) error {
 		os.WriteFile(filepath.Join(l.sqllib(), "db2profile"), []byte("DB2INSTANCE="+p.Owner+"\nexport DB2INSTANCE\n"), 0o644),
 		os.WriteFile(filepath.Join(here.Root, "etc", "db2instance"), []byte(p.Owner+"\n"), 0o644),
 	)
+}
+
+// ActivateAll activates every database of a machine in its role on disk.
+func ActivateAll(ctx context.Context, root string, n Network) error {
+	l, err := FindLayout(root)
+	if err != nil {
+		return err
+	}
+	names, err := l.databases()
+	if err != nil {
+		return err
+	}
+	conn, err := attach(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	var failed []error
+	for _, name := range names {
+		if r := conn.ask(request{Op: "activate", Database: name}); r.Code >= codeError {
+			failed = append(failed, fmt.Errorf("activate %s: %s", name, oneLine(r.Text)))
+		}
+	}
+	return errors.Join(failed...)
 }

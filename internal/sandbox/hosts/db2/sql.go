@@ -84,9 +84,9 @@ func (s *sqlSession) connect(ctx context.Context, name string) reply {
 
 var (
 	reLockTimeout = regexp.MustCompile(`(?i)^SET\s+CURRENT\s+LOCK\s+TIMEOUT\s*=?\s*(-?\d+|WAIT|NOT\s+WAIT)`)
-	reUpdate      = regexp.MustCompile(`(?i)^UPDATE\s+(\S+)\s+SET\s+.*\bWHERE\s+\w+\s*=\s*'([^']*)'$`)
-	reInsert      = regexp.MustCompile(`(?i)^INSERT\s+INTO\s+([^\s(]+).*?VALUES\s*\(\s*'([^']*)'`)
-	reSelect      = regexp.MustCompile(`(?i)^SELECT\s+.*\bFROM\s+(\S+)(?:\s+WHERE\s+\w+\s*=\s*'([^']*)')?`)
+	reUpdate      = regexp.MustCompile(`(?is)^UPDATE\s+(\S+)\s+SET\s+.*\bWHERE\s+\w+\s*=\s*'([^']*)'$`)
+	reInsert      = regexp.MustCompile(`(?is)^INSERT\s+INTO\s+([^\s(]+).*?VALUES\s*\(\s*'([^']*)'`)
+	reSelect      = regexp.MustCompile(`(?is)^SELECT\s+.*\bFROM\s+(\S+)(?:\s+WHERE\s+\w+\s*=\s*'([^']*)')?`)
 	reCreate      = regexp.MustCompile(`(?i)^CREATE\s+TABLE\s+([^\s(]+)`)
 )
 

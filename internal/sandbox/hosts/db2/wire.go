@@ -129,6 +129,9 @@ func (s *session) write() {
 		s.cond.Broadcast()
 		sent := s.onSent
 		s.mu.Unlock()
+		if err != nil {
+			return // the reader takes what has still arrived and finds the end
+		}
 		if sent != nil {
 			sent()
 		}
