@@ -131,6 +131,9 @@ func TestTags(t *testing.T) {
 		if diff := cmp.Diff([]string{"primary on route-table"}, roles()); diff != "" {
 			t.Errorf("tags (-want +got):\n%s", diff)
 		}
+		if diff := cmp.Diff(map[string]string{"role": "primary"}, c.TagsOf("eu-west-1", "arn:aws:ec2:eu-west-1:123456789012:route-table/"+c.table)); diff != "" {
+			t.Errorf("tags for policies (-want +got):\n%s", diff)
+		}
 		wantCode(t, tag("i-0123456789abcdef0", "k", "v"), "InvalidInstanceID.NotFound")
 		wantCode(t, tag("nonsense", "k", "v"), "InvalidID")
 		wantCode(t, tag(c.table, "aws:k", "v"), "InvalidParameterValue")

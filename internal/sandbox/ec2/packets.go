@@ -63,6 +63,27 @@ func (e *EC2) Owner(ip string) (string, bool) {
 	return "", false
 }
 
+// RouteTable returns the route table that the subnet of an instance uses: its
+// own one, else the main one of the VPC. It is "" for an unknown instance.
+// https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html
+func (e *EC2) RouteTable(instanceID string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	reg, i, err := e.instance(instanceID)
+	if err != nil {
+		return ""
+	}
+	for id, t := range reg.routes.all() {
+		if slices.ContainsFunc(t.associations, func(a association) bool { return a.subnet == i.subnet }) {
+			return id
+		}
+	}
+	if v, ok := reg.vpcs.get(i.vpc); ok {
+		return v.main
+	}
+	return ""
+}
+
 // owner returns the instance that has an address in a VPC, "" = in any.
 func (reg *region) owner(vpc string, addr netip.Addr) (string, bool) {
 	for _, i := range reg.interfaces.all() {

@@ -176,6 +176,13 @@ func TestPackets(t *testing.T) {
 		check("172.31.9.9", a)
 		check("8.8.8.8", "") // leaves the sandbox
 		check("nonsense", "")
+		if got := c.RouteTable(a); got != c.table {
+			t.Errorf("a uses table %q, want that of its subnet", got)
+		}
+		main := must(c.DescribeRouteTables(c.req, &ec2.DescribeRouteTablesInput{Filters: filters("association.main=true")}))
+		if got := c.RouteTable(b); got != *main.RouteTables[0].RouteTableId {
+			t.Errorf("b uses table %q, want the main one", got)
+		}
 		if id, ok := c.Owner("10.20.1.10"); !ok || id != a {
 			t.Errorf("owner is %q", id)
 		}

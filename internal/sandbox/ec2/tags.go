@@ -106,6 +106,20 @@ func (reg *region) shownTags(id string) []types.Tag {
 	return tags
 }
 
+// TagsOf returns the tags of a resource, for conditions of policies. arn ends in
+// the identifier, such as arn:aws:ec2:eu-west-1:123456789012:instance/i-0123.
+func (e *EC2) TagsOf(region, arn string) map[string]string {
+	id := arn[strings.LastIndex(arn, "/")+1:]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for at, reg := range e.regions {
+		if tags, ok := reg.tags[id]; ok && at.region == region {
+			return maps.Clone(tags)
+		}
+	}
+	return nil
+}
+
 // CreateTags adds or overwrites tags.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateTags.html
 func (e *EC2) CreateTags(r *wire.Request, in *ec2.CreateTagsInput) (*ec2.CreateTagsOutput, error) {
