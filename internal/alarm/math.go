@@ -55,6 +55,15 @@ func (v Value) Series() []Series { return v.series }
 // IsNumber reports whether the value is a number instead of time series.
 func (v Value) IsNumber() bool { return v.kind == scalarValue }
 
+// Single returns the one time series that an alarm can watch; a number or an
+// array of time series is none.
+func (v Value) Single() (Series, bool) {
+	if v.kind != seriesValue {
+		return Series{}, false
+	}
+	return v.series[0], true
+}
+
 // Scope gives an expression its data.
 type Scope struct {
 	Grid Grid

@@ -101,6 +101,9 @@ func TestPutMetricAlarmValidation(t *testing.T) {
 			{"expression", expression(exprQuery("e", "FILL(m1, 0)"), off(statQuery("m1", "m", "Sum"))), ""},
 			{"one statistic as query", expression(statQuery("m1", "m", "Sum")), ""},
 			{"expression with a metric beside", func(in *input) { in.Metrics = []types.MetricDataQuery{statQuery("m1", "m", "Sum")} }, "InvalidParameterCombination"},
+			{"a constant series", expression(exprQuery("e", "TIME_SERIES(0)")), ""},
+			{"an expression that is a number", expression(exprQuery("e", "1 + 1")), "ValidationError"},
+			{"an expression that is an array", expression(exprQuery("e", "[m1, m1]"), off(statQuery("m1", "m", "Sum"))), "ValidationError"},
 			{"two results", expression(exprQuery("e", "m1"), statQuery("m1", "m", "Sum")), "ValidationError"},
 			{"no result", expression(off(statQuery("m1", "m", "Sum"))), "ValidationError"},
 			{"eleven metrics", expression(append(eleven, exprQuery("e", "SUM(METRICS())"))...), "ValidationError"},
@@ -127,6 +130,18 @@ func TestAnUpdateKeepsTheState(t *testing.T) {
 		f.want("a", alarm.Alarm)
 		if got := f.historyOf("a", "ConfigurationUpdate"); fmt.Sprint(got) != `[Alarm "a" created Alarm "a" updated]` {
 			t.Errorf("history %q", got)
+		}
+		o := must[*api.DescribeAlarmHistoryOutput](t)(f.describeAlarmHistory(request, &api.DescribeAlarmHistoryInput{HistoryItemType: "ConfigurationUpdate"}))
+		var d struct {
+			Type                  string
+			UpdatedAlarm          struct{ AlarmName, StateValue string }
+			OriginalUpdatedFields map[string]any
+		}
+		if err := json.Unmarshal([]byte(*o.AlarmHistoryItems[0].HistoryData), &d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Type != "Update" || d.UpdatedAlarm.AlarmName != "a" || d.UpdatedAlarm.StateValue != "ALARM" || fmt.Sprint(d.OriginalUpdatedFields) != "map[threshold:5]" {
+			t.Errorf("data of the update: %s", *o.AlarmHistoryItems[0].HistoryData)
 		}
 	})
 }

@@ -130,3 +130,13 @@ func (c *CloudWatch) describeAlarmsForMetric(r *wire.Request, in *api.DescribeAl
 	}
 	return out, nil
 }
+
+// hasAction reports whether an action of the alarm starts with prefix.
+func (s *settings) hasAction(prefix string) bool {
+	for _, list := range [][]string{s.onAlarm, s.onOK, s.onInsufficient} {
+		if slices.ContainsFunc(list, func(a string) bool { return strings.HasPrefix(a, prefix) }) {
+			return true
+		}
+	}
+	return false
+}

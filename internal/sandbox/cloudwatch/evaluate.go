@@ -1,6 +1,7 @@
 package cloudwatch
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -26,7 +27,7 @@ type plan struct {
 func (c *CloudWatch) evaluate(r *record, query, now time.Time) {
 	p := r.plan
 	if err := p.read(r.tenant, query); err != nil {
-		// Only an expression that turns out to be a number or several time series.
+		// An expression that does not fit its data, such as arrays of different length.
 		c.log.Warn("alarm not evaluated", "alarm", r.ARN, "error", err)
 		return
 	}
@@ -52,13 +53,14 @@ func (p *plan) read(t *tenant, query time.Time) error {
 		return nil
 	}
 	v, err := t.evaluate(p.queries, p.root, grid)
-	if err != nil {
+	series, ok := v.Single()
+	switch {
+	case err != nil:
 		return err
+	case !ok:
+		return fmt.Errorf("expression %q must give one time series", p.root.expression)
 	}
-	if len(v.Series()) != 1 {
-		return invalid("Expression %s must give one time series.", p.root.expression)
-	}
-	for i, f := range v.Series()[0].Values {
+	for i, f := range series.Values {
 		p.points = append(p.points, alarm.Point{Start: grid.At(i), Value: f})
 	}
 	return nil

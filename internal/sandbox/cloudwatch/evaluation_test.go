@@ -202,13 +202,17 @@ func TestEvaluationStopsWithTheAlarm(t *testing.T) {
 func TestAnExpressionThatCannotBeEvaluated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t)
-		f.alarm(metricAlarm("number", func(in *api.PutMetricAlarmInput) {
+		f.alarm(metricAlarm("mismatch", func(in *api.PutMetricAlarmInput) {
 			in.Namespace, in.MetricName, in.Statistic, in.Period = nil, nil, "", nil
-			in.Metrics = []types.MetricDataQuery{exprQuery("e", "1 + 1")}
+			m := statQuery("m1", "m", "Sum")
+			m.ReturnData = aws.Bool(false)
+			in.Metrics = []types.MetricDataQuery{exprQuery("e", "SUM(REMOVE_EMPTY([m1]) + METRICS('other'))"), m}
 		}))
+		f.value("m", 9)
+		time.Sleep(time.Minute)
 		f.alarm(metricAlarm("sound", func(in *api.PutMetricAlarmInput) { in.TreatMissingData = aws.String("breaching") }))
 		time.Sleep(time.Minute)
-		f.want("number", alarm.InsufficientData)
+		f.want("mismatch", alarm.InsufficientData)
 		f.want("sound", alarm.Alarm)
 	})
 }

@@ -3,8 +3,10 @@ package cloudwatch
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -73,16 +75,53 @@ func configured(r *record, now time.Time, what string, before any) event {
 	d := map[string]any{"version": "1.0"}
 	switch what {
 	case "created":
-		d["type"], d["createdAlarm"] = "Create", r.describe()
+		d["type"], d["createdAlarm"] = "Create", members(r.describe())
 	case "updated":
-		d["type"], d["originalAlarm"], d["updatedAlarm"] = "Update", before, r.describe()
+		after, original := members(r.describe()), map[string]any{}
+		for name, value := range members(before) {
+			if !reflect.DeepEqual(value, after[name]) {
+				original[name] = value
+			}
+		}
+		d["type"], d["updatedAlarm"], d["originalUpdatedFields"] = "Update", after, original
 	default:
-		d["type"], d["deletedAlarm"] = "Delete", r.describe()
+		d["type"], d["deletedAlarm"] = "Delete", members(r.describe())
 	}
 	return event{
 		at: now, item: types.HistoryItemTypeConfigurationUpdate,
 		summary: fmt.Sprintf("Alarm %q %s", r.Name, what), data: toJSON(d),
 	}
+}
+
+// members returns the members of a described alarm that have a value, by their
+// names in the history: with a small first letter, and okactions.
+func members(described any) map[string]any {
+	var m map[string]any
+	_ = json.Unmarshal([]byte(toJSON(described)), &m) // it was just encoded
+	small, _ := smallNames(m).(map[string]any)
+	return small
+}
+
+func smallNames(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, value := range v {
+			if value == nil || value == "" {
+				continue
+			}
+			if name == "OKActions" {
+				name = "okactions"
+			}
+			out[strings.ToLower(name[:1])+name[1:]] = smallNames(value)
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = smallNames(v[i])
+		}
+	}
+	return v
 }
 
 // toJSON encodes values of this package, which can always be encoded.

@@ -95,7 +95,7 @@ func message(r *record, t *alarm.Transition) []byte {
 		AlarmConfigurationUpdatedTimestamp: s.updated.UTC().Format(alarm.TimeFormat),
 		NewStateValue:                      t.New.State, NewStateReason: t.New.Reason, StateChangeTime: t.New.At.UTC().Format(alarm.TimeFormat),
 		Region: regionName(r.Region), AlarmArn: r.ARN, OldStateValue: t.Old.State,
-		OKActions: s.ok, AlarmActions: s.alarm, InsufficientDataActions: s.nodat,
+		OKActions: s.onOK, AlarmActions: s.onAlarm, InsufficientDataActions: s.onInsufficient,
 	}
 	if r.metric != nil {
 		n.Trigger = newTrigger(r)

@@ -28,7 +28,7 @@ func (t *tenant) checkSettings(name string, s *settings, refused ...string) erro
 	case utf8.RuneCountInString(aws.ToString(s.description)) > maxAlarmDescription:
 		return invalid("AlarmDescription must have at most %d characters.", maxAlarmDescription)
 	}
-	for _, list := range [][]string{s.alarm, s.ok, s.nodat} {
+	for _, list := range [][]string{s.onAlarm, s.onOK, s.onInsufficient} {
 		if len(list) > maxActions {
 			return invalid("An alarm can have at most %d actions for each state, not %d.", maxActions, len(list))
 		}

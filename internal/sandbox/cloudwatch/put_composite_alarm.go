@@ -17,7 +17,10 @@ import (
 const maxParents = 150
 
 func (c *CloudWatch) putCompositeAlarm(r *wire.Request, in *api.PutCompositeAlarmInput) (*api.PutCompositeAlarmOutput, error) {
-	s := settings{in.AlarmDescription, in.ActionsEnabled == nil || *in.ActionsEnabled, listed(in.AlarmActions), listed(in.OKActions), listed(in.InsufficientDataActions), time.Time{}}
+	s := settings{
+		description: in.AlarmDescription, enabled: in.ActionsEnabled == nil || *in.ActionsEnabled,
+		onAlarm: listed(in.AlarmActions), onOK: listed(in.OKActions), onInsufficient: listed(in.InsufficientDataActions),
+	}
 	a := &types.CompositeAlarm{
 		AlarmRule: in.AlarmRule, ActionsSuppressor: in.ActionsSuppressor,
 		ActionsSuppressorWaitPeriod: in.ActionsSuppressorWaitPeriod, ActionsSuppressorExtensionPeriod: in.ActionsSuppressorExtensionPeriod,

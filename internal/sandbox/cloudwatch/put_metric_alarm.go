@@ -35,7 +35,10 @@ func (c *CloudWatch) putMetricAlarm(r *wire.Request, in *api.PutMetricAlarmInput
 			a.Metrics[i].ReturnData = aws.Bool(true)
 		}
 	}
-	s := settings{in.AlarmDescription, in.ActionsEnabled == nil || *in.ActionsEnabled, listed(in.AlarmActions), listed(in.OKActions), listed(in.InsufficientDataActions), time.Time{}}
+	s := settings{
+		description: in.AlarmDescription, enabled: in.ActionsEnabled == nil || *in.ActionsEnabled,
+		onAlarm: listed(in.AlarmActions), onOK: listed(in.OKActions), onInsufficient: listed(in.InsufficientDataActions),
+	}
 
 	t, now := c.enter(r)
 	defer c.mu.Unlock()
@@ -132,6 +135,9 @@ func (c *CloudWatch) newPlan(a *types.MetricAlarm) (*plan, error) {
 		p.described[0].ID = c.w.UUID() // the service makes one up, too
 	}
 	p.schedule = c.schedule(p.criteria.Period, n, p.queries != nil)
+	if err := p.read(&tenant{}, c.w.Clock.Now()); err != nil { // what kind of value an expression has does not depend on data
+		return nil, invalid("Invalid metrics list: %v", err)
+	}
 	return p, nil
 }
 

@@ -38,21 +38,23 @@ type record struct {
 
 // settings are what both kinds of alarms have.
 type settings struct {
-	description      *string
-	enabled          bool
-	alarm, ok, nodat []string
-	updated          time.Time
+	description    *string
+	enabled        bool
+	onAlarm        []string
+	onOK           []string
+	onInsufficient []string
+	updated        time.Time
 }
 
 // actions returns the actions of a state.
 func (s *settings) actions(state alarm.State) []string {
 	switch state {
 	case alarm.Alarm:
-		return s.alarm
+		return s.onAlarm
 	case alarm.OK:
-		return s.ok
+		return s.onOK
 	}
-	return s.nodat
+	return s.onInsufficient
 }
 
 func (r *record) kind() types.AlarmType {
@@ -79,7 +81,7 @@ func (r *record) describeMetric() types.MetricAlarm {
 	a := *r.metric
 	a.AlarmName, a.AlarmArn, a.AlarmDescription = aws.String(r.Name), aws.String(r.ARN), r.settings.description
 	a.ActionsEnabled = aws.Bool(r.settings.enabled)
-	a.AlarmActions, a.OKActions, a.InsufficientDataActions = r.settings.alarm, r.settings.ok, r.settings.nodat
+	a.AlarmActions, a.OKActions, a.InsufficientDataActions = r.settings.onAlarm, r.settings.onOK, r.settings.onInsufficient
 	a.AlarmConfigurationUpdatedTimestamp = aws.Time(r.settings.updated)
 	a.StateValue, a.StateReason, a.StateReasonData = types.StateValue(r.state.State), aws.String(r.state.Reason), optional(r.state.ReasonData)
 	a.StateUpdatedTimestamp, a.StateTransitionedTimestamp = aws.Time(r.state.At), aws.Time(r.transitioned)
@@ -91,7 +93,7 @@ func (r *record) describeComposite() types.CompositeAlarm {
 	a := *r.composite
 	a.AlarmName, a.AlarmArn, a.AlarmDescription = aws.String(r.Name), aws.String(r.ARN), r.settings.description
 	a.ActionsEnabled = aws.Bool(r.settings.enabled)
-	a.AlarmActions, a.OKActions, a.InsufficientDataActions = r.settings.alarm, r.settings.ok, r.settings.nodat
+	a.AlarmActions, a.OKActions, a.InsufficientDataActions = r.settings.onAlarm, r.settings.onOK, r.settings.onInsufficient
 	a.AlarmConfigurationUpdatedTimestamp = aws.Time(r.settings.updated)
 	a.StateValue, a.StateReason, a.StateReasonData = types.StateValue(r.state.State), aws.String(r.state.Reason), optional(r.state.ReasonData)
 	a.StateUpdatedTimestamp, a.StateTransitionedTimestamp = aws.Time(r.state.At), aws.Time(r.transitioned)
