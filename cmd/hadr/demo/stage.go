@@ -1,0 +1,155 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
+	simdb2 "github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
+)
+
+// What every stage has. The group's declaration in examples/complete/db2-hadr
+// says the same.
+const (
+	Region     = "eu-central-1"
+	Database   = "SAMPLE"
+	Owner      = "db2inst1"
+	VIP        = "192.168.77.10"
+	Port       = 50000
+	PeerWindow = 420 * time.Second
+	Timeout    = 120 * time.Second
+)
+
+// StageOptions configure a stage.
+type StageOptions struct {
+	Listen string  // address of the endpoint
+	Speed  float64 // virtual seconds in a real one
+	Dir    string  // for disks; made if it does not exist
+	Agent  string  // path of the binary hadr-agent
+	Log    *slog.Logger
+}
+
+// Stage is a sandbox with the landscape of a Db2 customer: a VPC over two
+// zones, a HADR pair in peer state, application hosts and route tables.
+type Stage struct {
+	*sandbox.Sandbox
+	Landscape landscape.Landscape
+	Clock     clock.Clock
+	Dir       string
+}
+
+// NewStage builds a stage. Close ends it.
+func NewStage(ctx context.Context, o StageOptions) (*Stage, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding the program behind the hosts' commands: %w", err)
+	}
+	if _, err := os.Stat(o.Agent); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no agent at %s: run make build", o.Agent)
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	c := clock.NewScaled(time.Now(), o.Speed)
+	sb, err := sandbox.Start(ctx, sandbox.Options{
+		Clock: c, Dir: filepath.Join(o.Dir, "hosts"), Listen: o.Listen, Binary: self, Agent: o.Agent, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Stage{Sandbox: sb, Clock: c, Dir: o.Dir}
+	if err := s.build(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Stage) build(ctx context.Context) error {
+	cfg := s.Config(Region)
+	var err error
+	s.Landscape, err = landscape.Builder{EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), Clock: s.Clock, Region: Region}.Build(ctx)
+	if err != nil {
+		return fmt.Errorf("building the landscape: %w", err)
+	}
+	pair := simdb2.Pair{Owner: Owner, Database: Database, SyncMode: simdb2.NearSync, PeerWindow: PeerWindow, Timeout: Timeout, Port: Port}
+	if err := s.Hosts.SetupDb2(ctx, pair, s.machine("a"), s.machine("b")); err != nil {
+		return err
+	}
+	return s.waitForPeer(ctx)
+}
+
+func (s *Stage) machine(node string) world.Machine {
+	id := s.Instance(node)
+	for _, i := range s.EC2.Instances() {
+		if i.InstanceID == id {
+			return i.Machine
+		}
+	}
+	return world.Machine{InstanceID: id}
+}
+
+// Instance returns the instance id of a node.
+func (s *Stage) Instance(node string) string { return s.Landscape.Databases[node].InstanceID }
+
+// waitForPeer returns once the standby reads PEER.
+func (s *Stage) waitForPeer(ctx context.Context) error {
+	ctx, cancel := clock.WithTimeout(ctx, s.Clock, 5*time.Minute)
+	defer cancel()
+	last := ""
+	for {
+		r, err := s.Shell(ctx, "b", fmt.Sprintf("runuser -l %s -c 'db2pd -db %s -hadr'", Owner, Database))
+		if err == nil && peerState.MatchString(r.Stdout) {
+			return nil
+		}
+		if err == nil {
+			last = r.Stdout + r.Stderr
+		}
+		if err := s.Clock.Sleep(ctx, time.Second); err != nil {
+			return fmt.Errorf("the Db2 pair did not reach peer state: %w; last output:\n%s", err, last)
+		}
+	}
+}
+
+// peerState finds the state in the output of db2pd.
+var peerState = regexp.MustCompile(`(?m)^\s*HADR_STATE = PEER$`)
+
+// Shell runs a script on a node as root, past AWS: for the stage only, never
+// for what is shown.
+func (s *Stage) Shell(ctx context.Context, node, script string) (world.CommandResult, error) {
+	return s.Hosts.Run(ctx, world.Command{ID: "stage", InstanceID: s.Instance(node), Script: script, Timeout: time.Minute})
+}
+
+// Env is the environment for any AWS client, such as Terraform or the AWS CLI.
+func (s *Stage) Env() []string {
+	return []string{
+		"AWS_ENDPOINT_URL=" + s.Endpoint, "AWS_REGION=" + Region, "AWS_DEFAULT_REGION=" + Region,
+		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true", "AWS_PROFILE=",
+	}
+}
+
+// Paths opens the virtual address as it is seen through each route table.
+func (s *Stage) Paths() (map[string]string, error) {
+	paths := map[string]string{}
+	for _, table := range s.Landscape.RouteTables {
+		a, err := s.Hosts.Fabric().ListenVIP(table, VIP, Port)
+		if err != nil {
+			return nil, fmt.Errorf("opening %s through %s: %w", VIP, table, err)
+		}
+		paths[table] = a.String()
+	}
+	return paths, nil
+}

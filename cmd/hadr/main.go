@@ -1,0 +1,50 @@
+// Command hadr is the operator's command line: it shows and moves failover
+// groups, and runs the embedded sandbox and the demo.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
+)
+
+// version is set when the binary is built.
+var version = "dev"
+
+func main() {
+	// The hosts of the sandbox find their commands, such as db2, as links to
+	// this binary.
+	if handled, code := hosts.MultiCall(os.Args[0], os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := root().ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hadr:", err)
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	o := &options{}
+	cmd := &cobra.Command{
+		Use:           "hadr",
+		Short:         "Take over failed databases on AWS without cluster software",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	o.flags(cmd)
+	cmd.AddCommand(
+		statusCommand(o), historyCommand(o), takeoverCommand(o), resumeCommand(o), cancelCommand(o), maintenanceCommand(o),
+		sandboxCommand(), demoCommand(),
+	)
+	return cmd
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/demo"
+)
+
+func sandboxCommand() *cobra.Command {
+	var o demo.StageOptions
+	var tfvars string
+	cmd := &cobra.Command{
+		Use:   "sandbox",
+		Short: "Serve AWS and a Db2 pair on loopback",
+		Long: `Serve AWS and a Db2 pair on loopback: a VPC over two zones, two hosts with Db2
+HADR in peer state, two application hosts, two route tables and an instance
+profile. Their ids are written as Terraform variables of modules/db2-hadr.
+
+Any AWS client works with AWS_ENDPOINT_URL set to the endpoint.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Dir == "" {
+				dir, err := os.MkdirTemp("", "hadr-sandbox-")
+				if err != nil {
+					return err
+				}
+				defer os.RemoveAll(dir) //nolint:errcheck // what is left lies with other temporary files
+				o.Dir = dir
+			}
+			o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+			s, err := demo.NewStage(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if tfvars != "" {
+				if err := s.Landscape.WriteTFVars(tfvars); err != nil {
+					return err
+				}
+			}
+			paths, err := s.Paths()
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			fmt.Fprintf(out, "AWS at %s, %g times as fast as real time.\n", s.Endpoint, o.Speed)
+			for _, e := range s.Env() {
+				fmt.Fprintln(out, "export", e)
+			}
+			for _, node := range []string{"a", "b"} {
+				h := s.Landscape.Databases[node]
+				fmt.Fprintf(out, "node %s: %s %s in %s\n", node, h.InstanceID, h.PrivateIP, h.AvailabilityZone)
+			}
+			for table, address := range paths {
+				fmt.Fprintf(out, "%s:%d as clients behind %s see it: %s\n", demo.VIP, demo.Port, table, address)
+			}
+			if tfvars != "" {
+				fmt.Fprintf(out, "Terraform variables: %s\n", tfvars)
+			}
+			fmt.Fprintln(out, "Ready. Stop it with Ctrl-C.")
+			<-cmd.Context().Done()
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:4566", "address of the endpoint")
+	f.Float64Var(&o.Speed, "speed", 1, "virtual seconds in a real one")
+	f.StringVar(&o.Dir, "dir", "", "directory for the hosts' disks (default: temporary)")
+	f.StringVar(&tfvars, "tfvars", "", "file to write the ids of the landscape to, ending in .tfvars")
+	f.StringVar(&o.Agent, "agent", beside("hadr-agent"), "binary of the node agent")
+	return cmd
+}
+
+// beside returns the path of a program in the directory of this one.
+func beside(name string) string {
+	self, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	return filepath.Join(filepath.Dir(self), name)
+}

@@ -1,0 +1,218 @@
+// Package sandbox is an embedded AWS: services that speak the wire protocols
+// on one endpoint, share a clock, and reach simulated hosts. It connects the
+// services; each of them knows only wire and world.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/cloudwatch"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/dynamodb"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/ec2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/iam"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/imds"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/lambda"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/logs"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sns"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sqs"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/ssm"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sts"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
+)
+
+// Options configure a sandbox.
+type Options struct {
+	Clock clock.Clock // clock.System() if nil
+	// Dir holds the disks of the hosts.
+	Dir string
+	// Listen is the address of the endpoint, such as "127.0.0.1:4566". Empty:
+	// in process, reached through Sandbox.Config only.
+	Listen string
+	// Binary is the program behind the commands of the hosts; its main calls
+	// hosts.MultiCall. Empty: hosts and functions run in process.
+	Binary string
+	// Agent is the program behind the hosts' unit hadr-agent.
+	Agent string
+	// Functions are the handlers of functions that run in process.
+	Functions map[string]lambda.Handler
+	// Commands are further programs of hosts that run in process.
+	Commands map[string]hosts.CommandFunc
+	Log      *slog.Logger
+}
+
+// Sandbox is a running AWS.
+type Sandbox struct {
+	World      *world.World
+	Server     *wire.Server
+	IAM        *iam.IAM
+	DynamoDB   *dynamodb.DynamoDB
+	EC2        *ec2.EC2
+	SSM        *ssm.SSM
+	CloudWatch *cloudwatch.CloudWatch
+	Lambda     *lambda.Lambda
+	Logs       *logs.Logs
+	Hosts      *hosts.Hosts
+
+	// Endpoint is the URL of the endpoint; a name that resolves to nothing if
+	// the sandbox runs in process.
+	Endpoint string
+
+	http *http.Server
+	done chan struct{}
+}
+
+// inProcessEndpoint is what clients of a sandbox without a socket are told.
+const inProcessEndpoint = "http://sandbox.invalid"
+
+// Start runs a sandbox until Close.
+func Start(ctx context.Context, o Options) (*Sandbox, error) {
+	if o.Clock == nil {
+		o.Clock = clock.System()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the directory of the sandbox: %w", err)
+	}
+	w := world.New(o.Clock)
+	s := &Sandbox{World: w, Endpoint: inProcessEndpoint, done: make(chan struct{})}
+	var listener net.Listener
+	if o.Listen != "" {
+		var err error
+		listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
+		if err != nil {
+			return nil, fmt.Errorf("listening for the sandbox's endpoint: %w", err)
+		}
+		s.Endpoint = "http://" + listener.Addr().String()
+	}
+	w.Endpoint = s.Endpoint
+	if err := s.connect(o); err != nil {
+		return nil, err
+	}
+	if listener == nil {
+		close(s.done)
+		return s, nil
+	}
+	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
+	go func() {
+		defer close(s.done)
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			o.Log.Error("the sandbox's endpoint ended", "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// connect makes the services and gives each the ports to the others.
+func (s *Sandbox) connect(o Options) error {
+	w := s.World
+	s.IAM = iam.New(w)
+	s.DynamoDB = dynamodb.New(w)
+	s.EC2 = ec2.New(w)
+	s.SSM = ssm.New(w)
+	s.CloudWatch = cloudwatch.New(w, cloudwatch.WithLog(o.Log))
+	s.Logs = logs.New(w)
+	queues := sqs.New(w)
+	topics := sns.New(w, queues)
+	var functions lambda.Executor = lambda.NewInProcess(o.Functions)
+	if o.Binary != "" {
+		var err error
+		if functions, err = lambda.NewProcess(o.Dir); err != nil {
+			return err
+		}
+	}
+	s.Lambda = lambda.New(w, functions)
+	metadata := imds.New(w, s.instance)
+	s.Hosts = hosts.New(hosts.Options{
+		World: w, Dir: o.Dir, Binary: o.Binary, Agent: o.Agent, Commands: o.Commands,
+		Metadata: metadata, RouteTable: s.EC2.RouteTable, Log: o.Log,
+	})
+	w.Identity, w.Functions, w.Metrics, w.Logs = s.IAM, s.Lambda, s.CloudWatch, s.Logs
+	w.Messages, w.Hosts, w.Network, w.Inventory = topics, s.Hosts, s.EC2, s.EC2
+
+	authorizer := s.IAM.Authorizer()
+	authorizer.Tags = s.EC2.TagsOf
+	authorizer.PartitionKey = s.DynamoDB.PartitionKey
+	authorizer.ResourcePolicy = func(service, region, arn string) string {
+		switch service {
+		case "lambda":
+			return s.Lambda.Policy(arn)
+		case "sns":
+			return topics.Policy(arn)
+		case "sqs":
+			return queues.Policy(arn)
+		}
+		return ""
+	}
+	s.Server = wire.NewServer(wire.Options{
+		Account: w.Account, RequestID: w.UUID, Identify: s.IAM.Identify, Authorize: authorizer.Authorize, Log: o.Log,
+	})
+	for _, service := range []*wire.Service{
+		s.IAM.Service(), sts.New(s.IAM).Service(), s.DynamoDB.Service(), s.EC2.Service(), s.SSM.Service(),
+		s.CloudWatch.Service(), s.Logs.Service(), s.Lambda.Service(), topics.Service(), queues.Service(),
+	} {
+		s.Server.Register(service)
+	}
+	s.SSM.Start()
+	s.CloudWatch.Start()
+	return nil
+}
+
+// instance tells the metadata service about an instance.
+func (s *Sandbox) instance(id string) (imds.Instance, bool) {
+	for _, i := range s.EC2.Instances() {
+		if i.InstanceID == id {
+			return imds.Instance{Machine: i.Machine, TokensRequired: true}, true
+		}
+	}
+	return imds.Instance{}, false
+}
+
+// Handler serves the endpoint. Answers are dated by the sandbox's clock, as
+// clients measure their own clock by them.
+func (s *Sandbox) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", s.World.Clock.Now().UTC().Format(http.TimeFormat))
+		s.Server.ServeHTTP(w, r)
+	})
+}
+
+// Config is a configuration for clients of the account itself, which may do
+// everything.
+func (s *Sandbox) Config(region string) aws.Config {
+	cfg := aws.Config{
+		Region: region, BaseEndpoint: &s.Endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+	}
+	if s.http == nil {
+		cfg.HTTPClient = &http.Client{Transport: s.Server.RoundTripper()}
+	}
+	return cfg
+}
+
+// Close ends hosts, functions and services.
+func (s *Sandbox) Close() {
+	s.CloudWatch.Close()
+	s.Lambda.Close()
+	s.SSM.Close()
+	s.EC2.Close()
+	s.Hosts.Close()
+	if s.http != nil {
+		_ = s.http.Close() // nothing can be done about it
+	}
+	<-s.done
+}
