@@ -66,7 +66,7 @@ func (m functionModel) known() bool {
 		return false
 	}
 	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames} {
-		if s.IsUnknown() || slices.ContainsFunc(s.Elements(), isUnknown) {
+		if hasUnknown(s) {
 			return false
 		}
 	}

@@ -201,6 +201,9 @@ func TestGroupRefuses(t *testing.T) {
 		"interface of the other node":  {func(c *groupConfig) { c.EniA, c.B.eni = c.B.eni, c.A.eni }, `not\s+attached\s+to`},
 		"one machine for both nodes":   {func(c *groupConfig) { c.InstanceA = c.B.instance }, `declared\s+for\s+node\s+a`},
 		"wrong zone":                   {func(c *groupConfig) { c.ZoneA = "eu-central-1c" }, `is\s+in\s+eu-central-1a,\s+not\s+in\s+eu-central-1c`},
+		"peer window too short":        {func(c *groupConfig) { c.PeerWindow = 120 }, `(?s)peer window is too short.*needs\s+347\s+s\s+and\s+has\s+105\s+s`},
+		"no peer window":               {func(c *groupConfig) { c.PeerWindow = 0 }, `HADR_PEER_WINDOW is 0`},
+		"ASYNC under automatic":        {func(c *groupConfig) { c.SyncMode = "ASYNC" }, `ASYNC has no peer window`},
 		"name":                         {func(c *groupConfig) { c.Name = "Orders" }, `lower-case`},
 	}
 	for name, tt := range tests {
@@ -212,6 +215,15 @@ func TestGroupRefuses(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A person decides under the other policies, so the plan only warns.
+func TestGroupAcceptsAsyncUnderApproval(t *testing.T) {
+	a := startAWS(t).build(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps:                    []resource.TestStep{{Config: a.group(func(c *groupConfig) { c.SyncMode, c.Policy = "ASYNC", "approval" })}},
+	})
 }
 
 func TestGroupRefusesForeignNodes(t *testing.T) {

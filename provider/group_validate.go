@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -66,7 +65,7 @@ func (m groupModel) validateNodes(ctx context.Context) (diags diag.Diagnostics) 
 // validateCheckers refuses checkers of route tables that are not the endpoint's.
 func (m groupModel) validateCheckers(ctx context.Context) (diags diag.Diagnostics) {
 	e, ok := objectAs[endpointModel](ctx, m.Endpoint, &diags)
-	if !ok || e.RouteTableIDs.IsUnknown() || slices.ContainsFunc(e.RouteTableIDs.Elements(), attr.Value.IsUnknown) {
+	if !ok || hasUnknown(e.RouteTableIDs) {
 		return diags
 	}
 	tables := goStrings(ctx, e.RouteTableIDs, &diags)

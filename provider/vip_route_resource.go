@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -78,8 +77,7 @@ func (r *vipRouteResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 func (r *vipRouteResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var m vipRouteModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.Preferred.IsUnknown() || m.Interfaces.IsUnknown() ||
-		slices.ContainsFunc(m.Interfaces.Elements(), attr.Value.IsUnknown) {
+	if resp.Diagnostics.HasError() || m.Preferred.IsUnknown() || hasUnknown(m.Interfaces) {
 		return
 	}
 	if !slices.Contains(goStrings(ctx, m.Interfaces, &resp.Diagnostics), m.Preferred.ValueString()) {
@@ -96,8 +94,7 @@ func (r *vipRouteResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 	var m vipRouteModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.VIP.IsUnknown() || m.RouteTableIDs.IsUnknown() ||
-		slices.ContainsFunc(m.RouteTableIDs.Elements(), attr.Value.IsUnknown) {
+	if resp.Diagnostics.HasError() || m.VIP.IsUnknown() || hasUnknown(m.RouteTableIDs) {
 		return
 	}
 	resp.Diagnostics.Append(r.routes(ctx, m, &resp.Diagnostics).check(ctx)...)

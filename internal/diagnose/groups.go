@@ -115,3 +115,12 @@ func WrongAccount(at path.Path, account, why string) diag.Diagnostic {
 		Next:   "Use the credentials of the right account, or correct the list",
 	}.ErrorAt(at)
 }
+
+// Unsafe is a declared timing or setting under which a takeover loses commits
+// or comes too late: an error under the policy automatic, a warning otherwise.
+func Unsafe(at path.Path, fatal bool, summary, detail string) diag.Diagnostic {
+	if fatal {
+		return diag.NewAttributeErrorDiagnostic(at, summary, detail)
+	}
+	return diag.NewAttributeWarningDiagnostic(at, summary, detail)
+}
