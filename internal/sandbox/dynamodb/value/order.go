@@ -52,7 +52,7 @@ func Equal(a, b types.AttributeValue) bool {
 	case *types.AttributeValueMemberM:
 		return EqualItems(a.Value, b.(*types.AttributeValueMemberM).Value)
 	case *types.AttributeValueMemberSS, *types.AttributeValueMemberNS, *types.AttributeValueMemberBS:
-		return len(Members(a)) == len(Members(b)) && Difference(b, a) != nil
+		return len(Members(a)) == len(Members(b)) && Difference(a, b) == nil
 	}
 	return identity(a) == identity(b)
 }
