@@ -199,3 +199,47 @@ func TestClaimTellsHowToEndMaintenance(t *testing.T) {
 		}
 	}
 }
+
+// The fates of a save. There is no operation to recognise oneself by: the
+// token of the write tells one's own from somebody else's.
+func TestSave(t *testing.T) {
+	other := func(t *testing.T, tab *Table, s failover.State) {
+		s.Cooldown = time.Now().UTC()
+		if err := tab.Save(t.Context(), s, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		name   string
+		before func(*testing.T, *Table, failover.State)
+		faults []fault
+		want   error
+	}{
+		{name: "nobody else is there"},
+		{name: "the response is lost", faults: []fault{lostResponse}},
+		{name: "the SDK repeats a write that had worked", faults: []fault{repeated}},
+		{name: "the request is lost", faults: []fault{lostRequest}},
+		{name: "R11: somebody saved, with nothing changed but the version", before: other, want: control.ErrConflict},
+		{name: "R11: the same, and the request is lost", before: other, faults: []fault{lostRequest}, want: control.ErrConflict},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tab, f, prev := steady(t)
+				if tt.before != nil {
+					tt.before(t, tab, prev)
+				}
+				f.fault = faults("update", "GROUP#orders/STATE", tt.faults)
+				next := prev
+				next.Version++
+				next.Fenced = map[string]failover.Fence{"a": {Epoch: 7, Method: "stop"}}
+				if err := tab.Save(t.Context(), prev, next); !errors.Is(err, tt.want) {
+					t.Fatalf("Save: %v, want %v", err, tt.want)
+				}
+				if tt.want == nil {
+					equal(t, next, load(t, tab))
+				}
+			})
+		})
+	}
+}

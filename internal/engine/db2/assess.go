@@ -41,19 +41,6 @@ func unprotected(h HADR) string {
 	return ""
 }
 
-// Assess returns what a node says of itself: for whoever runs the status
-// commands on the node itself. Node and ReadAt are the caller's.
-func Assess(settings map[string]string, report Report) failover.Observation {
-	var o failover.Observation
-	s, err := ParseSettings(settings)
-	if err != nil {
-		unreadable(&o, err.Error())
-		return o
-	}
-	assess(&o, s, report)
-	return o
-}
-
 // assess fills in what db2pd's output tells about a node.
 func assess(o *failover.Observation, s Settings, report Report) {
 	o.HostTime = report.HostTime

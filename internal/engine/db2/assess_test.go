@@ -222,3 +222,16 @@ func TestAssessWeakestStream(t *testing.T) {
 		}
 	}
 }
+
+// Of several windows the one that ends first counts.
+func TestAssessShortestWindow(t *testing.T) {
+	late := readFile(t, "testdata/db2pd/s01-standby-peer-normal.txt") // ends at 1772445898
+	_, block, _ := strings.Cut(late, "\n                            HADR_ROLE")
+	early := strings.Replace("\n                            HADR_ROLE"+block, "(1772445898)", "(1772445700)", 1)
+	for _, output := range []string{late + early, strings.Replace(late, "(1772445898)", "(1772445700)", 1) + "\n                            HADR_ROLE" + block} {
+		o := observe(declared, output)
+		if left := o.PromoteUntil.Sub(hostNow); o.Fitness != failover.Fit || left != 95*time.Second {
+			t.Errorf("%q with %s left, want fit with 95s", o.Fitness, left)
+		}
+	}
+}

@@ -92,8 +92,7 @@ func (d Document) Validate(values map[string]string) error {
 		if !ok {
 			return fmt.Errorf("document %s: parameter %s is missing", d.Kind, p.Name)
 		}
-		// $ stands for the end of the text here, but also before a last line end.
-		if !regexp.MustCompile(p.Pattern).MatchString(v) || strings.HasSuffix(v, "\n") {
+		if !regexp.MustCompile(p.Pattern).MatchString(v) {
 			return fmt.Errorf("document %s: parameter %s = %q does not match %s", d.Kind, p.Name, v, p.Pattern)
 		}
 	}

@@ -240,3 +240,13 @@ func TestPathCheckScript(t *testing.T) {
 		}
 	}
 }
+
+// R21: an order that comes too late touches nothing on the node.
+func TestTakeoverTooLateTouchesNothing(t *testing.T) {
+	h := newHost(t)
+	h.run("takeover", order(with("deadline", "1772445600")))
+	asked := slices.ContainsFunc(h.ran, func(c string) bool { return strings.HasPrefix(c, "db2") })
+	if len(h.bindings) > 0 || asked {
+		t.Errorf("bindings %v, commands %q", h.bindings, h.ran)
+	}
+}
