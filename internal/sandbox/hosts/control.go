@@ -102,7 +102,7 @@ func (c *control) serve(ctx context.Context, conn net.Conn) {
 	case "dial":
 		c.dial(ctx, conn, o, answer)
 	case "listen":
-		c.listen(ctx, conn, o, answer)
+		c.listen(conn, o, answer)
 	case "accept":
 		c.mu.Lock()
 		remote := c.waiting[o.ID]
@@ -147,7 +147,7 @@ func (c *control) dial(ctx context.Context, conn net.Conn, o order, answer func(
 }
 
 // listen accepts connections for a process as long as it lives.
-func (c *control) listen(ctx context.Context, conn net.Conn, o order, answer func(outcome, error)) {
+func (c *control) listen(conn net.Conn, o order, answer func(outcome, error)) {
 	l, err := c.m.Listen(o.Port, o.On)
 	answer(outcome{}, err)
 	if err != nil {

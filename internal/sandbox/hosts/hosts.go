@@ -202,7 +202,7 @@ func (h *Hosts) awake(ctx context.Context, m *machine, reachable bool) error {
 		h.mu.Lock()
 		changed := h.changed
 		h.mu.Unlock()
-		if m.running() && !m.isFrozen() && !(reachable && h.fabric.Isolated(m.id())) {
+		if m.running() && !m.isFrozen() && (!reachable || !h.fabric.Isolated(m.id())) {
 			return nil
 		}
 		again := make(chan struct{})

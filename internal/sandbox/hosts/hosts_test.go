@@ -12,12 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/fabric"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
-	"go.uber.org/goleak"
 )
 
 // The test binary is also the program behind the machines' commands.
@@ -399,60 +400,6 @@ func TestClockOffsetReachesDate(t *testing.T) {
 		out, _ := s.run("i-a", "date -u +%FT%TZ")
 		if want := time.Now().Add(90*time.Second).UTC().Format(time.RFC3339) + "\n"; out != want {
 			t.Errorf("%q, want %q", out, want)
-		}
-	})
-}
-
-// hadr-agent runs once its configuration is there, and is restarted.
-func TestAgentUnit(t *testing.T) {
-	var mu sync.Mutex
-	starts, group := 0, ""
-	agent := func(ctx context.Context, c *hosts.Call) int {
-		mu.Lock()
-		starts++
-		group = c.Getenv("HADR_GROUP")
-		mu.Unlock()
-		_ = c.Clock.Sleep(ctx, 10*time.Second)
-		return 1
-	}
-	inBubble(t, hosts.Options{Commands: map[string]hosts.CommandFunc{"hadr-agent": agent}}, func(t *testing.T, s *site) {
-		s.up(pair)
-		s.run("i-a", "systemctl start hadr-agent; systemctl is-active hadr-agent")
-		mu.Lock()
-		if starts != 0 {
-			t.Error("started without configuration")
-		}
-		mu.Unlock()
-		s.run("i-a", `echo 'HADR_GROUP="orders"' >$HADR_ROOT/etc/hadr/agent.env; systemctl start hadr-agent`)
-		time.Sleep(60 * time.Second)
-		mu.Lock()
-		if starts < 5 || starts > 6 || group != "orders" {
-			t.Errorf("%d starts in a minute, group %q", starts, group)
-		}
-		mu.Unlock()
-		if out, code := s.run("i-a", "systemctl stop hadr-agent; systemctl is-active hadr-agent"); code != 3 || out != "inactive\n" {
-			t.Errorf("%d %q", code, out)
-		}
-	})
-}
-
-func TestUserDataRunsOnce(t *testing.T) {
-	inBubble(t, hosts.Options{}, func(t *testing.T, s *site) {
-		setup := "#!/bin/sh\necho again >>$HADR_ROOT/var/log/boots\ndb2setup -role %s -ip %s -peer-ip %s -node %s -peer-node %s -peer-window 120s -timeout 60s\n"
-		s.a.UserData = fmt.Sprintf(setup, "primary", s.a.PrivateIP, s.b.PrivateIP, "a", "b")
-		s.b.UserData = fmt.Sprintf(setup, "standby", s.b.PrivateIP, s.a.PrivateIP, "b", "a")
-		for range 2 {
-			for _, m := range []world.Machine{s.a, s.b} {
-				if err := s.hosts.Boot(m); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s.waitForPeer("i-b")
-			s.hosts.Off("i-a")
-			s.hosts.Off("i-b")
-		}
-		if b, err := os.ReadFile(s.hosts.Root("i-a") + "/var/log/boots"); err != nil || string(b) != "again\n" {
-			t.Errorf("%q %v", b, err)
 		}
 	})
 }

@@ -30,6 +30,8 @@ type machine struct {
 	cut    context.CancelFunc
 	stop   []func() // what else ends with the power
 	wg     sync.WaitGroup
+
+	starting chan struct{} // held by the start job of the unit db2
 }
 
 // process is a running program.
@@ -82,7 +84,7 @@ func (m *machine) boot(info world.Machine) error {
 	m.info, m.on, m.frozen = info, true, false
 	m.procs, m.units = map[*process]struct{}{}, map[string]*service{}
 	m.power, m.cut = context.WithCancel(m.h.ctx)
-	m.stop = nil
+	m.stop, m.starting = nil, make(chan struct{}, 1)
 	m.mu.Unlock()
 	_ = os.RemoveAll(filepath.Join(m.root, "run")) // a tmpfs
 	for _, dir := range tree {

@@ -76,7 +76,7 @@ func (x *processes) spawn(m *machine, name string, args, env []string) (*process
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	cmd.Stdout, cmd.Stderr = log, log
 	return start(m, name, cmd)
 }
@@ -130,7 +130,7 @@ func (x *processes) script(ctx context.Context, m *machine, c world.Command) (wo
 	if err != nil {
 		return r, err
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }()
 	if _, err := file.WriteString(c.Script); err != nil {
 		_ = file.Close()
 		return r, err

@@ -321,7 +321,7 @@ func ip(ctx context.Context, c *Call) int {
 		}
 		address, _, _ := strings.Cut(words[2], "/")
 		err := c.Host.Address(ctx, address, verb == "add" || verb == "replace")
-		if err != nil && !(verb == "replace" && strings.Contains(err.Error(), "File exists")) {
+		if err != nil && (verb != "replace" || !strings.Contains(err.Error(), "File exists")) {
 			fmt.Fprintln(c.Stderr, err)
 			return 2
 		}

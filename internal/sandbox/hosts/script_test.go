@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
 )
 

@@ -52,7 +52,7 @@ func (g *goroutines) shell(ctx context.Context, c *Call) int {
 		fmt.Fprintf(c.Stderr, "sh: %v\n", err)
 		return 2
 	}
-	defer os.RemoveAll(scratch)
+	defer func() { _ = os.RemoveAll(scratch) }()
 	rewrite(file, scratch)
 	var stdin io.Reader
 	if f, ok := c.Stdin.(*os.File); ok {

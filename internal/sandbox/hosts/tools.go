@@ -3,6 +3,7 @@ package hosts
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -96,13 +97,13 @@ func (c *Call) lines(files []string, f func(string) bool) error {
 		files = []string{"-"}
 	}
 	for _, name := range files {
-		var in io.Reader = c.Stdin
+		in := c.Stdin
 		if name != "-" {
 			file, err := os.Open(inDir(c.Dir, name))
 			if err != nil {
 				return err
 			}
-			defer file.Close()
+			defer func() { _ = file.Close() }()
 			in = file
 		}
 		s := bufio.NewScanner(in)
@@ -261,8 +262,8 @@ func sed(_ context.Context, c *Call) int {
 		return c.complain(fmt.Errorf("unsupported script %q", script))
 	}
 	return exitCode(c.lines(rest, func(line string) bool {
-		text, print := edit(line)
-		if !has(flags, 'n') || print {
+		text, show := edit(line)
+		if !has(flags, 'n') || show {
 			fmt.Fprintln(c.Stdout, text)
 		}
 		return true
@@ -277,7 +278,7 @@ func head(_ context.Context, c *Call) int {
 			return c.complain(err)
 		}
 		_, err = io.CopyN(c.Stdout, c.Stdin, n)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 		return exitCode(err)

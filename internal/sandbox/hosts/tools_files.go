@@ -95,7 +95,7 @@ func tee(_ context.Context, c *Call) int {
 		if err != nil {
 			return c.complain(err)
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		out = append(out, f)
 	}
 	_, err := io.Copy(io.MultiWriter(out...), c.Stdin)
@@ -254,6 +254,6 @@ func mktemp(_ context.Context, c *Call) int {
 	if err != nil {
 		return c.complain(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return c.say(f.Name())
 }

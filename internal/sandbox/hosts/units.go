@@ -143,6 +143,15 @@ func (m *machine) startUnit(ctx context.Context, unit string) (string, int) {
 // startDb2 starts the instance; the databases are activated in the background,
 // as their role on disk says.
 func (m *machine) startDb2(ctx context.Context) (string, int) {
+	select { // one start job at a time
+	case m.starting <- struct{}{}:
+		defer func() { <-m.starting }()
+	case <-ctx.Done():
+		return context.Cause(ctx).Error() + "\n", 1
+	}
+	if m.unitActive(unitDb2) {
+		return "", 0
+	}
 	var out bytes.Buffer
 	code := m.Exec(ctx, &Call{Args: []string{"db2start"}, Env: m.env(), Dir: m.root, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Clock: m.clock, Host: m})
 	if code != 0 {

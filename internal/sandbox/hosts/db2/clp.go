@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 )
@@ -76,7 +75,6 @@ type processor struct {
 	bare       bool // -x
 	manual     bool // +c
 	file       string
-	input      bool
 }
 
 // CLP is the command db2. It returns the exit code.
@@ -100,7 +98,7 @@ func CLP(ctx context.Context, env Env, args []string) int {
 			fmt.Fprintf(env.Stdout, "DB21005E  An error occurred while accessing the file \"%s\".\n", p.file)
 			return codeCLP
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		return p.script(f)
 	case len(rest) > 0:
 		r, _ := p.command(strings.Join(rest, " "))
@@ -309,115 +307,4 @@ func (p *processor) resume() {
 	if b, err := os.ReadFile(p.sessionFile()); err == nil {
 		p.conn.ask(request{Op: "connect", Database: string(b)})
 	}
-}
-
-// PD is the command db2pd. Its exit code is 0 whatever it prints: scripts go
-// by the text.
-func PD(ctx context.Context, env Env, args []string) int {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	database, all, hadr := "", false, false
-	for i := 0; i < len(args); i++ {
-		switch args[i] {
-		case "-db", "-d", "-database":
-			if i+1 < len(args) {
-				i++
-				database = strings.ToUpper(args[i])
-			}
-		case "-alldbs":
-			all = true
-		case "-hadr":
-			hadr = true
-		}
-	}
-	conn, err := attach(ctx, env.Net)
-	if err != nil {
-		fmt.Fprint(env.Stdout, instanceDownText)
-		return 0
-	}
-	defer conn.close()
-	if !hadr {
-		fmt.Fprintf(env.Stdout, "\nDatabase Member 0 -- Active -- Date %s\n", env.Clock.Now().Format("2006-01-02-15.04.05.000000"))
-		return 0
-	}
-	names := []string{database}
-	if l, err := FindLayout(env.Root); err == nil && all {
-		if found, err := l.databases(); err == nil {
-			names = found
-		}
-	}
-	for _, name := range names {
-		r := conn.ask(request{Op: "hadr", Database: name})
-		if r.Code != codeOK {
-			r.Text = fmt.Sprintf(notActiveText, name)
-		}
-		fmt.Fprint(env.Stdout, r.Text)
-	}
-	return 0
-}
-
-// Stop is the command db2stop: it deactivates every database, which writes to
-// the log of a primary.
-func Stop(ctx context.Context, env Env) int {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	conn, err := attach(ctx, env.Net)
-	stamp := env.Clock.Now().Format("01/02/2006 15:04:05")
-	if err != nil {
-		fmt.Fprintf(env.Stdout, "%s     0   0   SQL1032N  No start database manager command was issued.\n%s\n", stamp, msgNotStarted.Text)
-		return codeError
-	}
-	defer conn.close()
-	if r := conn.ask(request{Op: "stop"}); r.Code != codeOK {
-		fmt.Fprintln(env.Stdout, r.Text)
-		return r.Code
-	}
-	fmt.Fprintf(env.Stdout, "%s     0   0   SQL1064N  DB2STOP processing was successful.\nSQL1064N  DB2STOP processing was successful.\n", stamp)
-	return codeOK
-}
-
-// Start is the command db2start. spawn starts db2sysc in the background.
-func Start(ctx context.Context, env Env, spawn func() error) int {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	say := func(text string) {
-		fmt.Fprintf(env.Stdout, "%s     0   0   %s\n%s\n", env.Clock.Now().Format("01/02/2006 15:04:05"), text, text)
-	}
-	if conn, err := attach(ctx, env.Net); err == nil {
-		conn.close()
-		say("SQL1026N  The database manager is already active.")
-		return codeOK
-	}
-	if err := spawn(); err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return codeCLP
-	}
-	for range 100 {
-		if conn, err := attach(ctx, env.Net); err == nil {
-			r := conn.ask(request{Op: "ping"})
-			conn.close()
-			if r.Code == codeOK {
-				say("SQL1063N  DB2START processing was successful.")
-				return codeOK
-			}
-		}
-		if env.Clock.Sleep(ctx, 100*time.Millisecond) != nil {
-			break
-		}
-	}
-	fmt.Fprintln(env.Stdout, "SQL1042C  An unexpected system error occurred.  SQLSTATE=58004")
-	return codeError
-}
-
-// Lever makes SQL hang or slow down on a machine while HADR stays connected.
-func Lever(ctx context.Context, n Network, hang bool, slow time.Duration) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	conn, err := attach(ctx, n)
-	if err != nil {
-		return fmt.Errorf("set the levers of db2sysc: %w", err)
-	}
-	defer conn.close()
-	conn.ask(request{Op: "lever", Hang: hang, Slow: slow})
-	return nil
 }

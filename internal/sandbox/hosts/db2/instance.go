@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -56,6 +57,12 @@ func Serve(ctx context.Context, l Layout, c clock.Clock, n Network) error {
 	in.levers.changed = make(chan struct{})
 	in.ctx, in.cancel = context.WithCancel(ctx)
 	defer in.cancel()
+	// The port comes first: it keeps a second db2sysc away from the logs.
+	ipc, err := n.Listen(ipcPort, true)
+	if err != nil {
+		return fmt.Errorf("start the instance: %w", err)
+	}
+	defer func() { _ = ipc.Close() }()
 	names, err := l.databases()
 	if err != nil {
 		return err
@@ -65,17 +72,12 @@ func Serve(ctx context.Context, l Layout, c clock.Clock, n Network) error {
 		if err != nil {
 			return fmt.Errorf("open database %s: %w", name, err)
 		}
-		defer d.log.close()
+		defer func() { _ = d.log.close() }()
 		in.databases[name] = d
 		in.only = d
 	}
-	ipc, err := n.Listen(ipcPort, true)
-	if err != nil {
-		return fmt.Errorf("start the instance: %w", err)
-	}
 	applications, err := n.Listen(cfg.Port, false)
 	if err != nil {
-		_ = ipc.Close()
 		return fmt.Errorf("open the port for applications: %w", err)
 	}
 	in.diag("Database manager started")
@@ -174,10 +176,10 @@ func (d *database) connectable(ctx context.Context) *reply {
 
 // sqlError words the failure of a statement.
 func sqlError(err error) reply {
-	switch err {
-	case errOnStandby:
+	switch {
+	case errors.Is(err, errOnStandby):
 		return msgOnStandby
-	case errInactive:
+	case errors.Is(err, errInactive):
 		return msgNoConnection
 	}
 	return msgGone
@@ -195,7 +197,7 @@ func (in *Instance) diag(format string, args ...any) {
 	if err != nil {
 		return
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	_, _ = fmt.Fprintf(f, "%s  %s\n", in.clock.Now().Format("2006-01-02-15.04.05.000000"), fmt.Sprintf(format, args...))
 }
 

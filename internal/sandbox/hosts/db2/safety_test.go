@@ -6,8 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 	"pgregory.net/rapid"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 )
 
 // Whatever breaks and whenever, a takeover inside the peer window loses no

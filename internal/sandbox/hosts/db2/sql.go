@@ -2,6 +2,7 @@ package db2
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -178,7 +179,7 @@ func (s *sqlSession) write(ctx context.Context, table, row string, insert bool) 
 	}
 	key := table + "\x00" + row
 	switch err := s.in.locks.take(ctx, s.in.clock, s, key, s.lockTimeout); {
-	case err == errLockTimeout:
+	case errors.Is(err, errLockTimeout):
 		return inSQL(msgLockTimeout)
 	case err != nil:
 		return msgGone
@@ -215,7 +216,7 @@ func (s *sqlSession) rollback() {
 	s.locked, s.changes = nil, nil
 }
 
-var errLockTimeout = fmt.Errorf("lock timeout")
+var errLockTimeout = errors.New("lock timeout")
 
 // lockTable holds the row locks of an instance.
 type lockTable struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 )
 
