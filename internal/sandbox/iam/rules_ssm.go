@@ -8,13 +8,16 @@ import (
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awssystemsmanager.html
 var ssmRules = map[string]rule{
 	"SendCommand": by(sendCommand),
-	// These five have no resource type: they cannot be limited to a command.
+	// These have no resource type: they cannot be limited to a command.
 	"GetCommandInvocation":        on(),
 	"ListCommands":                on(),
 	"ListCommandInvocations":      on(),
 	"CancelCommand":               on(),
 	"DescribeInstanceInformation": on(),
 	"GetConnectionStatus":         on("arn:aws:ec2:{region}:{account}:instance/{Target}"),
+
+	"PutInventory":         on(),
+	"ListInventoryEntries": on(),
 
 	"CreateDocument":               by(document("ssm:CreateDocument")).and(tagging("ssm:AddTagsToResource", "document/{Name}")),
 	"UpdateDocument":               by(document("ssm:UpdateDocument")),

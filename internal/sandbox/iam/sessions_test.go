@@ -117,6 +117,37 @@ func TestAssumeRole(t *testing.T) {
 	}
 }
 
+func TestRoleChaining(t *testing.T) {
+	l := newLandscape(t)
+	l.role(t, "first", "")
+	l.role(t, "forbidden", statement("Deny", "sts:*", "*"))
+	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":["` + account + `","` + roleARN("first") + `","` + roleARN("forbidden") + `"]},"Action":"sts:AssumeRole"}]}`
+	must(t, l.iam.CreateRole(account, &api.CreateRoleInput{RoleName: str("second"), AssumeRolePolicyDocument: &trust, MaxSessionDuration: seconds(7200)}))
+	for _, tc := range []struct {
+		name, role string // "" = root
+		length     time.Duration
+		code       string
+	}{
+		{"the role's maximum", "", 2 * time.Hour, ""},
+		{"an hour for a session", "first", time.Hour, ""},
+		{"more than an hour for a session", "first", time.Hour + time.Second, "ValidationError"},
+		{"the session's own deny wins over the trust", "forbidden", time.Hour, "AccessDenied"},
+	} {
+		caller, _ := l.iam.Identify("test", "")
+		if tc.role != "" {
+			caller = l.request(t, tc.role, world.RoleSession{}, "sts", "AssumeRole").Caller
+		}
+		_, _, _, err := l.iam.AssumeRole(caller, world.RoleSession{RoleARN: roleARN("second"), Name: "s", Duration: tc.length})
+		if (tc.code == "") != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), tc.code) {
+			t.Errorf("%s: %v, want %q", tc.name, err, tc.code)
+		}
+	}
+}
+
+func str(s string) *string { return &s }
+
+func seconds(n int32) *int32 { return &n }
+
 func TestCheckPassRole(t *testing.T) {
 	l := newLandscape(t)
 	l.role(t, "deployer", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"iam:PassRole","Resource":"`+roleARN("fn")+`","Condition":{"StringEquals":{"iam:PassedToService":"lambda.amazonaws.com"}}}]}`)

@@ -123,6 +123,6 @@ func (l *Principals) include(p Principal) bool {
 		if slices.Contains(p.ARNs, want) {
 			return true
 		}
-		return p.Account != "" && (want == p.Account || want == "arn:aws:iam::"+p.Account+":root")
+		return want == p.Account || want == "arn:aws:iam::"+p.Account+":root"
 	})
 }

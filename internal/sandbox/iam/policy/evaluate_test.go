@@ -49,6 +49,7 @@ func TestEvaluate(t *testing.T) {
 		{"NotResource excludes", []string{doc(`{"Effect":"Allow","Action":"*","NotResource":"arn:aws:dynamodb:*:*:table/l?ck"}`)}, "dynamodb:GetItem", table, ImplicitDeny},
 		{"a wildcard stays in its part of the ARN", []string{doc(`{"Effect":"Allow","Action":"*","Resource":"arn:aws:*:table/lock:::"}`)}, "dynamodb:GetItem", table, ImplicitDeny},
 		{"the last part of an ARN has colons of its own", []string{doc(`{"Effect":"Allow","Action":"*","Resource":"arn:aws:logs:*:*:*"}`)}, "logs:PutLogEvents", "arn:aws:logs:eu-west-1:111122223333:log-group:/g:log-stream:s", Allowed},
+		{"an ARN with fewer parts", []string{doc(`{"Effect":"Allow","Action":"*","Resource":"arn:aws:s3:::b"}`)}, "s3:GetObject", "arn:aws:s3", ImplicitDeny},
 		{"a service that has no resource needs a star", []string{doc(`{"Effect":"Allow","Action":"*","Resource":"arn:aws:ec2:*:*:instance/*"}`)}, "ec2:DescribeInstances", "*", ImplicitDeny},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -83,6 +84,7 @@ func TestConditions(t *testing.T) {
 		`"StringEquals":{"missing":"x"}`:                                               false,
 		`"StringEqualsIfExists":{"missing":"x"}`:                                       true,
 		`"StringEqualsIfExists":{"n":"x"}`:                                             false,
+		`"StringNotEquals":{"aws:TagKeys":"a"}`:                                        false, // none of several values may match
 		`"StringNotEquals":{"missing":"x"}`:                                            true,
 		`"StringNotEquals":{"ec2:ResourceTag/team":["web","db"]}`:                      false,
 		`"StringNotEquals":{"ec2:ResourceTag/team":["web","app"]}`:                     true,
