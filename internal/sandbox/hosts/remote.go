@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -103,6 +104,7 @@ type remoteListener struct {
 	port int
 }
 
+// Accept implements net.Listener.
 func (l *remoteListener) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +123,18 @@ func (l *remoteListener) Accept() (net.Conn, error) {
 	return &buffered{conn, in}, nil
 }
 
-func (l *remoteListener) Close() error   { return l.conn.Close() }
+// Close returns once the port is free. A pending Accept ends then, too.
+func (l *remoteListener) Close() error {
+	if c, ok := l.conn.(*net.UnixConn); ok {
+		_ = c.CloseWrite()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = io.Copy(io.Discard, l.in) // until the host has closed the port
+	return l.conn.Close()
+}
+
+// Addr implements net.Listener.
 func (l *remoteListener) Addr() net.Addr { return &net.TCPAddr{Port: l.port} }
 
 // Spawn implements Host.
