@@ -12,6 +12,7 @@ import (
 	_ "github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	_ "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	_ "github.com/aws/aws-sdk-go-v2/service/ec2"
+	_ "github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	_ "github.com/aws/aws-sdk-go-v2/service/iam"
 	_ "github.com/aws/aws-sdk-go-v2/service/lambda"
 	_ "github.com/aws/aws-sdk-go-v2/service/scheduler"
