@@ -36,7 +36,7 @@ func (l *Lambda) createFunction(r *wire.Request, in *api.CreateFunctionInput) (*
 	}
 	f := &function{
 		key: key, arn: key.arn(), published: map[int]*version{}, aliases: map[string]*alias{},
-		policies: map[string]*policy{}, events: map[string]*eventSettings{}, tags: map[string]string{},
+		policies: map[string]*policy{}, events: map[string]*eventSettings{}, urls: map[string]*functionURL{}, tags: map[string]string{},
 	}
 	maps.Copy(f.tags, in.Tags)
 	v.created = true

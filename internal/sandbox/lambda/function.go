@@ -28,6 +28,7 @@ type function struct {
 	aliases   map[string]*alias
 	policies  map[string]*policy        // by qualifier, "" for the function itself
 	events    map[string]*eventSettings // by qualifier, latest for the function itself
+	urls      map[string]*functionURL   // by qualifier, "" for the function itself
 	tags      map[string]string
 	reserved  *int32
 	running   int

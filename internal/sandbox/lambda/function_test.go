@@ -27,6 +27,7 @@ func TestStates(t *testing.T) {
 		wantCode(t, err, "ResourceConflictException")
 		noError(t, api.NewFunctionActiveV2Waiter(c.Client).Wait(t.Context(), &api.GetFunctionInput{FunctionName: name}, time.Minute))
 
+		c.invoke(t, "g", `{}`)
 		before, err := c.GetFunctionConfiguration(t.Context(), &api.GetFunctionConfigurationInput{FunctionName: name})
 		noError(t, err)
 		_, err = c.UpdateFunctionConfiguration(t.Context(), &api.UpdateFunctionConfigurationInput{FunctionName: name, RevisionId: aws.String("other")})

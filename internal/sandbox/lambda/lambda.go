@@ -86,6 +86,11 @@ func (l *Lambda) Service() *wire.Service {
 	wire.Handle(s, "DeleteFunctionEventInvokeConfig", schemas.DeleteFunctionEventInvokeConfig, nil, l.deleteEventInvokeConfig)
 	wire.Handle(s, "ListFunctionEventInvokeConfigs", schemas.ListFunctionEventInvokeConfigs, nil, l.listEventInvokeConfigs)
 
+	wire.Handle(s, "CreateFunctionUrlConfig", schemas.CreateFunctionUrlConfig, nil, l.createURL)
+	wire.Handle(s, "GetFunctionUrlConfig", schemas.GetFunctionUrlConfig, nil, l.getURL)
+	wire.Handle(s, "UpdateFunctionUrlConfig", schemas.UpdateFunctionUrlConfig, nil, l.updateURL)
+	wire.Handle(s, "DeleteFunctionUrlConfig", schemas.DeleteFunctionUrlConfig, nil, l.deleteURL)
+
 	wire.Handle(s, "PutFunctionConcurrency", schemas.PutFunctionConcurrency, nil, l.putConcurrency)
 	wire.Handle(s, "GetFunctionConcurrency", schemas.GetFunctionConcurrency, nil, l.getConcurrency)
 	wire.Handle(s, "DeleteFunctionConcurrency", schemas.DeleteFunctionConcurrency, nil, l.deleteConcurrency)

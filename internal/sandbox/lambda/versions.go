@@ -168,6 +168,7 @@ func (l *Lambda) deleteAlias(r *wire.Request, in *api.DeleteAliasInput) (*api.De
 		delete(f.aliases, name)
 		delete(f.policies, name)
 		delete(f.events, name)
+		delete(f.urls, name)
 	}
 	return nil, nil
 }
