@@ -1,5 +1,85 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
 
-func demoCommand() *cobra.Command { return &cobra.Command{Use: "demo"} }
+	"github.com/spf13/cobra"
+
+	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/demo"
+)
+
+func demoCommand() *cobra.Command {
+	o := demo.Options{}
+	var part, result string
+	var negative, logs bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show the main job in the sandbox and judge it",
+		Long: `Show the main job in the sandbox: terraform apply, the primary's host vanishes,
+the VIP moves, the plan is empty. Every commit that was acknowledged is audited.
+Ends with an error if anything is not as it must be.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := os.MkdirTemp("", "hadr-demo-")
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(dir) //nolint:errcheck // what is left lies with other temporary files
+			o.Dir, o.Listen, o.Out = dir, "127.0.0.1:0", cmd.OutOrStdout()
+			var w io.Writer = io.Discard
+			if logs {
+				w = cmd.ErrOrStderr()
+			}
+			o.Log = slog.New(slog.NewTextHandler(w, nil))
+			o.StageOptions.Log = o.Log
+			run, err := pickDemo(part, negative)
+			if err != nil {
+				return err
+			}
+			r, err := run(cmd.Context(), o)
+			if result != "" {
+				err = errors.Join(err, r.Write(result))
+			}
+			if err != nil {
+				return err
+			}
+			r.Print(cmd.OutOrStdout())
+			if len(r.Deviations) > 0 {
+				return fmt.Errorf("%d deviations", len(r.Deviations))
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&part, "part", "", "core: a takeover without Lambda and Terraform")
+	f.BoolVar(&negative, "negative-control", false, "force a takeover outside the peer window; the audit must see lost commits")
+	f.StringVar(&result, "json", "", "write the result to this file as JSON")
+	f.Float64Var(&o.Speed, "speed", 10, "virtual seconds in a real one")
+	f.IntVar(&o.Clients, "clients", 8, "clients that write through each route table")
+	f.StringVar(&o.Source, "source", ".", "root of the source tree, for modules and examples")
+	f.StringVar(&o.Provider, "provider", beside("terraform-provider-hadr"), "binary of the provider")
+	f.StringVar(&o.Agent, "agent", beside("hadr-agent"), "binary of the node agent")
+	f.StringVar(&o.Host, "host", beside("hadr-host"), "binary of the hosts' programs")
+	f.BoolVar(&o.Verbose, "terraform-output", false, "show what terraform prints")
+	f.BoolVar(&logs, "logs", false, "show the logs of the sandbox on standard error")
+	return cmd
+}
+
+func pickDemo(part string, negative bool) (func(context.Context, demo.Options) (demo.Result, error), error) {
+	switch {
+	case negative && part != "":
+		return nil, errors.New("--negative-control has no parts")
+	case negative:
+		return demo.NegativeControl, nil
+	case part == "core":
+		return demo.Core, nil
+	case part == "":
+		return demo.Full, nil
+	}
+	return nil, fmt.Errorf("no part %q: want core, or none for the whole demo", part)
+}

@@ -10,19 +10,12 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
 )
 
 // version is set when the binary is built.
 var version = "dev"
 
 func main() {
-	// The hosts of the sandbox find their commands, such as db2, as links to
-	// this binary.
-	if handled, code := hosts.MultiCall(os.Args[0], os.Args[1:]); handled {
-		os.Exit(code)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := root().ExecuteContext(ctx)
 	stop()

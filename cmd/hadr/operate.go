@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,7 @@ func historyCommand(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			slices.Reverse(entries) // newest last, as on a terminal
 			printHistory(cmd.OutOrStdout(), entries)
 			return nil
 		}, o)

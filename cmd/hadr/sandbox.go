@@ -73,6 +73,7 @@ Any AWS client works with AWS_ENDPOINT_URL set to the endpoint.`,
 	f.StringVar(&o.Dir, "dir", "", "directory for the hosts' disks (default: temporary)")
 	f.StringVar(&tfvars, "tfvars", "", "file to write the ids of the landscape to, ending in .tfvars")
 	f.StringVar(&o.Agent, "agent", beside("hadr-agent"), "binary of the node agent")
+	f.StringVar(&o.Host, "host", beside("hadr-host"), "binary of the hosts' programs")
 	return cmd
 }
 

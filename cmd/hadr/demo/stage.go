@@ -39,6 +39,7 @@ type StageOptions struct {
 	Speed  float64 // virtual seconds in a real one
 	Dir    string  // for disks; made if it does not exist
 	Agent  string  // path of the binary hadr-agent
+	Host   string  // path of the binary hadr-host
 	Log    *slog.Logger
 }
 
@@ -53,19 +54,17 @@ type Stage struct {
 
 // NewStage builds a stage. Close ends it.
 func NewStage(ctx context.Context, o StageOptions) (*Stage, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding the program behind the hosts' commands: %w", err)
-	}
-	if _, err := os.Stat(o.Agent); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no agent at %s: run make build", o.Agent)
+	for _, binary := range []string{o.Agent, o.Host} {
+		if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no %s: run make build", binary)
+		}
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
 	c := clock.NewScaled(time.Now(), o.Speed)
 	sb, err := sandbox.Start(ctx, sandbox.Options{
-		Clock: c, Dir: filepath.Join(o.Dir, "hosts"), Listen: o.Listen, Binary: self, Agent: o.Agent, Log: o.Log,
+		Clock: c, Dir: filepath.Join(o.Dir, "hosts"), Listen: o.Listen, Binary: o.Host, Agent: o.Agent, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err

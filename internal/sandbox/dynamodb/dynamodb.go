@@ -43,12 +43,13 @@ func (d *DynamoDB) Service() *wire.Service {
 		&types.AttributeValueMemberSS{}, &types.AttributeValueMemberNS{}, &types.AttributeValueMemberBS{}, &types.AttributeValueMemberL{}, &types.AttributeValueMemberM{},
 	)
 	s := &wire.Service{
-		Name:    "dynamodb",
-		Target:  "DynamoDB_20120810",
-		Version: "2012-08-10",
-		Default: wire.JSON10,
-		Schema:  schemas.DynamoDB_20120810,
-		Types:   dynamodb.TypeRegistry,
+		Name:     "dynamodb",
+		Target:   "DynamoDB_20120810",
+		Version:  "2012-08-10",
+		Default:  wire.JSON10,
+		Schema:   schemas.DynamoDB_20120810,
+		Types:    dynamodb.TypeRegistry,
+		Checksum: true,
 	}
 	d.handleTables(s)
 	d.handleItems(s)

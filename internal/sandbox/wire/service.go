@@ -36,6 +36,7 @@ type Service struct {
 	Default   Protocol              // what the SDK for Go speaks
 	Schema    *smithy.ServiceSchema // nil for services whose SDK still has the older serializers (EC2, Route 53)
 	Types     *smithy.TypeRegistry  // the SDK's, such as dynamodb.TypeRegistry: makes *Error arrive as the modelled exception, with its Fields
+	Checksum  bool                  // answers carry X-Amz-Crc32, which the SDK's DynamoDB clients check
 
 	ops map[string]*operation
 }
