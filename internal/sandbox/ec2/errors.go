@@ -1,7 +1,6 @@
 package ec2
 
 import (
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -107,5 +106,3 @@ func one[T any](t *table[T], k kind, parameter string, id *string) (T, error) {
 	}
 	return found[0], nil
 }
-
-func quote(s string) string { return fmt.Sprintf("'%s'", s) }
