@@ -37,7 +37,9 @@ func TestRecordInTheSandbox(t *testing.T) {
 	})
 	must(t, err)
 	must(t, dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("hadr")}, time.Minute,
-		func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay, o.MaxDelay = time.Millisecond, 10*time.Millisecond }))
+		func(o *dynamodb.TableExistsWaiterOptions) {
+			o.MinDelay, o.MaxDelay = time.Millisecond, 10*time.Millisecond
+		}))
 
 	tab := statetable.New(client, "hadr", clock.System())
 	ctx, now := t.Context(), time.Now().UTC()
