@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"sync"
-	"time"
 )
 
 // The SDK's EC2 client has no schemas, so that the names on the wire come from
@@ -69,7 +68,7 @@ func (ec2Codec) decode(c *call, in reflect.Value) error {
 func (ec2Codec) encode(c *call, out any) (*answer, error) {
 	var w bytes.Buffer
 	fmt.Fprintf(&w, "<%sResponse xmlns=%q><requestId>%s</requestId>", c.operation, c.service.Namespace, c.requestID)
-	if n := ec2Node(reflect.ValueOf(out)); n != nil {
+	if n := nodeOf(reflect.ValueOf(out), ec2Name); n != nil {
 		writeXMLContent(&w, n)
 	}
 	fmt.Fprintf(&w, "</%sResponse>", c.operation)
@@ -86,71 +85,10 @@ func (ec2Codec) fault(c *call, f *fault) *answer {
 	return newAnswer(f.status, "text/xml;charset=UTF-8", w.Bytes())
 }
 
-// ec2Node returns v as a tree; nil if it is not set.
-func ec2Node(v reflect.Value) *node {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return nil
-		}
-		return ec2Node(v.Elem())
-	case reflect.Struct:
-		if v.Type() == timeType {
-			return &node{kind: scalarNode, scalar: v.Interface().(time.Time)}
-		}
-		return ec2Struct(v)
-	case reflect.Slice:
-		if v.IsNil() {
-			return nil
-		}
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return &node{kind: scalarNode, scalar: v.Bytes()}
-		}
-		n := &node{kind: listNode, item: "item"}
-		for i := range v.Len() {
-			if e := ec2Node(v.Index(i)); e != nil {
-				n.items = append(n.items, e)
-			}
-		}
-		return n
-	case reflect.String:
-		return &node{kind: scalarNode, scalar: v.String()}
-	case reflect.Bool:
-		return &node{kind: scalarNode, scalar: v.Bool()}
-	case reflect.Int32, reflect.Int64:
-		return &node{kind: scalarNode, scalar: v.Int()}
-	case reflect.Float32, reflect.Float64:
-		return &node{kind: scalarNode, scalar: v.Float()}
-	default:
-		return nil
+// ec2Name is the name of a field in an answer.
+func ec2Name(t reflect.Type, field string) string {
+	if name, ok := ec2().answer[t.Name()][field]; ok {
+		return name
 	}
+	return strings.ToLower(field[:1]) + field[1:]
 }
-
-func ec2Struct(v reflect.Value) *node {
-	t := v.Type()
-	names := ec2().answer[t.Name()]
-	n := &node{kind: structNode}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if !f.IsExported() || f.Name == "ResultMetadata" {
-			continue
-		}
-		// An enumeration without a value is absent; everything else that can
-		// be absent is a pointer or a list.
-		if f.Type.Kind() == reflect.String && v.Field(i).Len() == 0 {
-			continue
-		}
-		e := ec2Node(v.Field(i))
-		if e == nil {
-			continue
-		}
-		name, ok := names[f.Name]
-		if !ok {
-			name = lowerFirst(f.Name)
-		}
-		n.fields = append(n.fields, field{name, e})
-	}
-	return n
-}
-
-func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -23,12 +23,21 @@ func pattern(op *smithy.Schema) (*pathPattern, *traits.HTTP) {
 	if !ok {
 		return nil, nil
 	}
-	path, query, _ := strings.Cut(t.URI, "?")
-	q, err := url.ParseQuery(query)
-	if err != nil {
+	p := newPathPattern(t.Method, t.URI)
+	if p == nil {
 		return nil, nil
 	}
-	return &pathPattern{t.Method, segments(path), q}, t
+	return p, t
+}
+
+// newPathPattern returns nil for a URI that nothing can match.
+func newPathPattern(method, uri string) *pathPattern {
+	path, query, _ := strings.Cut(uri, "?")
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return nil
+	}
+	return &pathPattern{method, segments(path), q}
 }
 
 func segments(path string) []string {

@@ -19,6 +19,9 @@ import (
 type restCodec struct{}
 
 func (restCodec) decode(c *call, in reflect.Value) error {
+	if c.op.route != nil {
+		return c.decodeByName(in)
+	}
 	if c.op.in == nil {
 		return errors.New("the input has no schema")
 	}
@@ -145,6 +148,9 @@ func splitList(values []string) []string {
 }
 
 func (restCodec) encode(c *call, out any) (*answer, error) {
+	if c.op.route != nil {
+		return encodeByName(out), nil
+	}
 	n, err := describe(out)
 	if err != nil {
 		return nil, err

@@ -94,6 +94,7 @@ type operation struct {
 	in    *smithy.Schema // of the input; nil without schemas (EC2)
 	path  *pathPattern   // of the REST protocols
 	http  *traits.HTTP
+	route *Route // instead of schemas
 	call  func(*Request, any) (any, error)
 }
 
@@ -104,16 +105,18 @@ type operation struct {
 // needed for the REST protocols only. The schemas of input and output come from
 // the values themselves, so that output may be nil.
 func Handle[In, Out any](s *Service, name string, op, _ *smithy.Schema, f func(*Request, *In) (*Out, error)) {
+	o := register(s, name, f)
+	o.in = inputSchema(new(In))
+	o.path, o.http = pattern(op)
+}
+
+func register[In, Out any](s *Service, name string, f func(*Request, *In) (*Out, error)) *operation {
 	if s.ops == nil {
 		s.ops = map[string]*operation{}
 	}
-	path, trait := pattern(op)
-	s.ops[name] = &operation{
+	o := &operation{
 		name:  name,
 		input: reflect.TypeFor[In](),
-		in:    inputSchema(new(In)),
-		path:  path,
-		http:  trait,
 		call: func(r *Request, in any) (any, error) {
 			out, err := f(r, in.(*In))
 			if err != nil {
@@ -125,4 +128,6 @@ func Handle[In, Out any](s *Service, name string, op, _ *smithy.Schema, f func(*
 			return out, nil
 		},
 	}
+	s.ops[name] = o
+	return o
 }
