@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -30,14 +32,31 @@ type run struct {
 // runs records the runs of a function that does what its event says.
 type runs struct {
 	start time.Time
+
+	mu    sync.Mutex
 	all   []run
-	last  lambda.Call
+	calls []lambda.Call
+}
+
+func (r *runs) list() []run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
+}
+
+// last is the newest call.
+func (r *runs) last() lambda.Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.calls[len(r.calls)-1]
 }
 
 func (r *runs) handle(ctx context.Context, c lambda.Call) ([]byte, error) {
 	lc, _ := lambdacontext.FromContext(ctx)
-	r.last = c
+	r.mu.Lock()
+	r.calls = append(r.calls, c)
 	r.all = append(r.all, run{time.Since(r.start), lc.AwsRequestID, string(c.Event)})
+	r.mu.Unlock()
 	switch {
 	case strings.Contains(string(c.Event), "fail"):
 		return nil, errors.New("told to fail")
@@ -88,8 +107,8 @@ func onFailure(arn string) *types.DestinationConfig {
 func TestSynchronousInvocation(t *testing.T) {
 	virtual(t, func(t *testing.T, c *client, r *runs) {
 		out := c.invoke(t, "f", `{"x":1}`)
-		if string(out.Payload) != `{"ok":true}` || out.FunctionError != nil || r.last.Env["TAG"] != "one" || r.last.Credentials.AccessKey != "ASIAf" || r.all[0].id != r.last.RequestID {
-			t.Errorf("payload %s, error %q, call %+v", out.Payload, aws.ToString(out.FunctionError), r.last)
+		if string(out.Payload) != `{"ok":true}` || out.FunctionError != nil || r.last().Env["TAG"] != "one" || r.last().Credentials.AccessKey != "ASIAf" || r.list()[0].id != r.last().RequestID {
+			t.Errorf("payload %s, error %q, call %+v", out.Payload, aws.ToString(out.FunctionError), r.last())
 		}
 		for event, want := range map[string]string{`{"do":"fail"}`: `{"errorMessage":"told to fail","errorType":"errorString"}`, `{"do":"panic"}`: "exit status 2", `{"do":"hang"}`: "Task timed out after 20.00 seconds"} {
 			start := time.Now()
@@ -101,11 +120,11 @@ func TestSynchronousInvocation(t *testing.T) {
 				t.Errorf("ended after %v, want 20s", d)
 			}
 		}
-		n := len(r.all)
+		n := len(r.list())
 		dry, err := c.Invoke(t.Context(), &api.InvokeInput{FunctionName: aws.String("f"), InvocationType: "DryRun"})
 		noError(t, err)
-		if dry.StatusCode != 204 || len(r.all) != n {
-			t.Errorf("DryRun: status %d, %d runs", dry.StatusCode, len(r.all)-n)
+		if dry.StatusCode != 204 || len(r.list()) != n {
+			t.Errorf("DryRun: status %d, %d runs", dry.StatusCode, len(r.list())-n)
 		}
 		_, err = c.Invoke(t.Context(), &api.InvokeInput{FunctionName: aws.String("f"), Payload: []byte("{")})
 		wantCode(t, err, "InvalidRequestContentException")
@@ -139,10 +158,10 @@ func TestRetries(t *testing.T) {
 				c.send(t, tt.event)
 				time.Sleep(time.Hour)
 				var at []time.Duration
-				for _, one := range r.all {
+				for _, one := range r.list() {
 					at = append(at, one.at)
-					if one.id != r.all[0].id || one.event != tt.event {
-						t.Errorf("run %+v, want request %s with %s", one, r.all[0].id, tt.event)
+					if one.id != r.list()[0].id || one.event != tt.event {
+						t.Errorf("run %+v, want request %s with %s", one, r.list()[0].id, tt.event)
 					}
 				}
 				if diff := cmp.Diff(tt.want, at); diff != "" {
@@ -181,8 +200,8 @@ func checkRecord(t *testing.T, body []byte, event, condition string, r *runs) {
 	}
 	noError(t, json.Unmarshal(body, &got))
 	c := got.RequestContext
-	if got.Version != "1.0" || c.RequestID != r.all[0].id || c.FunctionArn != "arn:aws:lambda:eu-central-1:123456789012:function:f:$LATEST" ||
-		c.Condition != condition || c.ApproximateInvokeCount != len(r.all) || string(got.RequestPayload) != event ||
+	if got.Version != "1.0" || c.RequestID != r.list()[0].id || c.FunctionArn != "arn:aws:lambda:eu-central-1:123456789012:function:f:$LATEST" ||
+		c.Condition != condition || c.ApproximateInvokeCount != len(r.list()) || string(got.RequestPayload) != event ||
 		got.ResponseContext.FunctionError != "Unhandled" || got.ResponseContext.ExecutedVersion != "$LATEST" || got.ResponsePayload.ErrorMessage == "" {
 		t.Errorf("record is %s", body)
 	}
@@ -201,15 +220,15 @@ func TestThrottledEventsWait(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		reserve(1)
 		time.Sleep(time.Hour)
-		if len(r.all) != 1 || r.all[0].at != 15*time.Second { // 1 + 2 + 4 + 8
-			t.Errorf("runs %+v, want one after 15s", r.all)
+		if len(r.list()) != 1 || r.list()[0].at != 15*time.Second { // 1 + 2 + 4 + 8
+			t.Errorf("runs %+v, want one after 15s", r.list())
 		}
 		reserve(0)
 		c.settings(t, api.PutFunctionEventInvokeConfigInput{DestinationConfig: onFailure(queue), MaximumEventAgeInSeconds: aws.Int32(60)})
 		c.send(t, `{}`)
 		time.Sleep(time.Hour)
-		if sent := c.sent.got(); len(sent) != 1 || !strings.Contains(string(sent[0].body), `"condition":"EventAgeExceeded","approximateInvokeCount":0`) || len(r.all) != 1 {
-			t.Errorf("sent %+v after %d runs", sent, len(r.all))
+		if sent := c.sent.got(); len(sent) != 1 || !strings.Contains(string(sent[0].body), `"condition":"EventAgeExceeded","approximateInvokeCount":0`) || len(r.list()) != 1 {
+			t.Errorf("sent %+v after %d runs", sent, len(r.list()))
 		}
 	})
 }
@@ -224,8 +243,8 @@ func TestOtherDestinations(t *testing.T) {
 		c.settings(t, api.PutFunctionEventInvokeConfigInput{DestinationConfig: &types.DestinationConfig{OnSuccess: &types.OnSuccess{Destination: aws.String("arn:aws:lambda:eu-central-1:123456789012:function:next")}}})
 		c.send(t, `{"n":"one"}`)
 		synctest.Wait()
-		if len(r.all) != 2 || !strings.Contains(r.all[1].event, `"condition":"Success"`) || !strings.Contains(r.all[1].event, `"responsePayload":{"ok":true}`) {
-			t.Fatalf("runs are %+v", r.all)
+		if len(r.list()) != 2 || !strings.Contains(r.list()[1].event, `"condition":"Success"`) || !strings.Contains(r.list()[1].event, `"responsePayload":{"ok":true}`) {
+			t.Fatalf("runs are %+v", r.list())
 		}
 		_, err := c.Invoke(t.Context(), &api.InvokeInput{FunctionName: aws.String("next"), InvocationType: "Event", Payload: []byte(`{"do":"fail"}`)})
 		noError(t, err)
@@ -243,8 +262,8 @@ func TestDeletedFunctionForgetsItsEvents(t *testing.T) {
 		_, err := c.DeleteFunction(t.Context(), &api.DeleteFunctionInput{FunctionName: aws.String("f")})
 		noError(t, err)
 		time.Sleep(time.Hour)
-		if len(r.all) != 1 {
-			t.Errorf("%d runs, want 1", len(r.all))
+		if len(r.list()) != 1 {
+			t.Errorf("%d runs, want 1", len(r.list()))
 		}
 	})
 }
@@ -305,8 +324,8 @@ func TestInvokeAsyncAsksThePolicy(t *testing.T) {
 					noError(t, err)
 					want = 1
 				}
-				if len(r.all) != want {
-					t.Errorf("%d runs, want %d", len(r.all), want)
+				if len(r.list()) != want {
+					t.Errorf("%d runs, want %d", len(r.list()), want)
 				}
 			})
 		})

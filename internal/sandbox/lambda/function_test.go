@@ -48,7 +48,7 @@ func TestStates(t *testing.T) {
 			t.Errorf("configuration is %+v", after)
 		}
 		c.invoke(t, "g", `{}`)
-		if r.last.Env["TAG"] != "two" {
+		if r.last().Env["TAG"] != "two" {
 			t.Error("a warm environment of the old configuration was used again")
 		}
 		_, err = c.DeleteFunction(t.Context(), &api.DeleteFunctionInput{FunctionName: name})
@@ -136,8 +136,8 @@ func TestVersionsAndAliases(t *testing.T) {
 		for qualifier, want := range map[string][3]string{"live": {"1", "1", "one"}, "2": {"2", "2", "one"}, "$LATEST": {"$LATEST", "$LATEST", "three"}} {
 			out, err := c.Invoke(t.Context(), &api.InvokeInput{FunctionName: f, Qualifier: &qualifier})
 			noError(t, err)
-			if got := [3]string{*out.ExecutedVersion, r.last.Env["AWS_LAMBDA_FUNCTION_VERSION"], r.last.Env["TAG"]}; got != want || !strings.HasSuffix(r.last.FunctionARN, ":f:"+qualifier) {
-				t.Errorf("%s ran %v as %s, want %v", qualifier, got, r.last.FunctionARN, want)
+			if got := [3]string{*out.ExecutedVersion, r.last().Env["AWS_LAMBDA_FUNCTION_VERSION"], r.last().Env["TAG"]}; got != want || !strings.HasSuffix(r.last().FunctionARN, ":f:"+qualifier) {
+				t.Errorf("%s ran %v as %s, want %v", qualifier, got, r.last().FunctionARN, want)
 			}
 		}
 		_, err = c.DeleteFunction(t.Context(), &api.DeleteFunctionInput{FunctionName: f, Qualifier: aws.String("1")})
