@@ -93,7 +93,11 @@ type site struct {
 }
 
 func newSite(t *testing.T, dir string, o hosts.Options) *site {
-	w := world.New(clock.System())
+	return newSiteAt(t, clock.System(), dir, o)
+}
+
+func newSiteAt(t *testing.T, c clock.Clock, dir string, o hosts.Options) *site {
+	w := world.New(c)
 	s := &site{
 		t: t, net: &network{owners: map[string]string{"10.0.1.10": "i-a", "10.0.2.10": "i-b"}, route: "i-a"}, metrics: &metrics{},
 		a: world.Machine{InstanceID: "i-a", Region: "eu-central-1", Account: world.DefaultAccount, PrivateIP: "10.0.1.10"},

@@ -5,11 +5,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
@@ -127,6 +129,62 @@ func TestFreezeProcesses(t *testing.T) {
 	}
 	s.hosts.Thaw("i-a", "db2sysc")
 	if out, _ := s.run("i-a", "db2 connect to SAMPLE >/dev/null; echo $?; db2stop >/dev/null; echo $?"); out != "0\n0\n" {
+		t.Errorf("%q", out)
+	}
+}
+
+// In a sped-up sandbox, the programs of a machine follow its clock.
+func TestScaledClockReachesProcesses(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clock.NewScaled(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), 100)
+	s := newSiteAt(t, c, t.TempDir(), hosts.Options{Binary: self, ProcstatInterval: -1})
+	t.Cleanup(s.hosts.Close)
+	if err := s.hosts.Boot(s.a); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	out, code := s.run("i-a", "date -u +%F; sleep 30; timeout 10 sleep 1000; echo $?")
+	if code != 0 || out != "2030-01-01\n124\n" {
+		t.Errorf("%d %q", code, out)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("40 s at 100 times the speed took %s", took)
+	}
+	if err := s.hosts.ClockOffset("i-a", -24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := s.run("i-a", "date -u +%F"); out != "2029-12-31\n" {
+		t.Errorf("with the clock a day late: %q", out)
+	}
+}
+
+// The unit hadr-agent is the configured program, with its own environment.
+func TestAgentAsProcess(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := filepath.Join(t.TempDir(), "agent")
+	script := "#!/bin/sh\necho $HADR_GROUP $AWS_REGION >>$HADR_ROOT/var/log/ran\nexec sleep 1000\n"
+	if err := os.WriteFile(agent, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, t.TempDir(), hosts.Options{Binary: self, Agent: agent, ProcstatInterval: -1})
+	t.Cleanup(s.hosts.Close)
+	if err := s.hosts.Boot(s.a); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := s.run("i-a", `echo HADR_GROUP=orders >$HADR_ROOT/etc/hadr/agent.env
+systemctl start hadr-agent
+until test -s $HADR_ROOT/var/log/ran; do sleep 0.05; done
+cat $HADR_ROOT/var/log/ran
+systemctl is-active hadr-agent
+systemctl stop hadr-agent
+systemctl is-active hadr-agent`)
+	if out != "orders eu-central-1\nactive\ninactive\n" {
 		t.Errorf("%q", out)
 	}
 }

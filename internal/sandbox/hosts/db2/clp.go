@@ -147,10 +147,10 @@ func (p *processor) options(args []string) []string {
 // the other. The exit code is the bitwise OR of all.
 func (p *processor) script(in io.Reader) int {
 	code := 0
-	r := bufio.NewReader(in)
+	next := p.lines(in)
 	var pending strings.Builder
 	for {
-		line, err := r.ReadString('\n')
+		line, err := next()
 		text := strings.TrimSpace(line)
 		if !strings.HasPrefix(text, "--") {
 			pending.WriteString(line)
@@ -176,6 +176,37 @@ func (p *processor) script(in io.Reader) int {
 		}
 		if err != nil {
 			return code
+		}
+	}
+}
+
+// lines reads line by line. A killed processor waits for no input.
+func (p *processor) lines(in io.Reader) func() (string, error) {
+	type read struct {
+		line string
+		err  error
+	}
+	reads := make(chan read)
+	go func() {
+		r := bufio.NewReader(in)
+		for {
+			line, err := r.ReadString('\n')
+			select {
+			case reads <- read{line, err}:
+			case <-p.ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return func() (string, error) {
+		select {
+		case r := <-reads:
+			return r.line, r.err
+		case <-p.ctx.Done():
+			return "", context.Cause(p.ctx)
 		}
 	}
 }

@@ -213,7 +213,12 @@ type writer struct {
 	failed string
 }
 
-func (n *node) write(client string) *writer {
+// pace is how long a client thinks between commits.
+const pace = 7 * time.Millisecond
+
+func (n *node) write(client string) *writer { return n.writeEvery(client, pace) }
+
+func (n *node) writeEvery(client string, pause time.Duration) *writer {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &writer{cancel: cancel, done: make(chan struct{})}
 	go func() {
@@ -239,7 +244,7 @@ func (n *node) write(client string) *writer {
 				return
 			}
 			w.acked = append(w.acked, seq)
-			time.Sleep(7 * time.Millisecond)
+			time.Sleep(pause)
 		}
 	}()
 	return w

@@ -27,7 +27,7 @@ func TestPeerWindowTakeoverLosesNothing(t *testing.T) {
 			defer x.close()
 			x.up()
 			x.b.waitFor(db2.Peer, 10*time.Second)
-			w := x.a.write("c")
+			w := x.a.writeEvery("c", 41*time.Millisecond)
 			time.Sleep(time.Duration(before) * time.Millisecond)
 			switch failure {
 			case "vanish":

@@ -227,6 +227,7 @@ func TestDivergenceShutsTheOldPrimaryDown(t *testing.T) {
 			inBubble(t, standard, func(t *testing.T, x *pair) {
 				x.up()
 				x.b.waitFor(db2.Peer, 10*time.Second)
+				time.Sleep(time.Second) // both logs are the same now
 				f(x)
 				x.a.db2(0, "start hadr on db SAMPLE as standby")
 				time.Sleep(30 * time.Second)
@@ -334,4 +335,24 @@ func TestClockOffsetMovesTheWindow(t *testing.T) {
 			x.b.db2(want, force+" peer window only")
 		})
 	}
+}
+
+// Once a takeover by force has begun, a link that heals changes nothing: the
+// old primary may not resume logging.
+func TestTakeoverFollowsNobody(t *testing.T) {
+	p := standard
+	p.TakeoverTime = 10 * time.Second
+	inBubble(t, p, func(t *testing.T, x *pair) {
+		x.up()
+		x.b.waitFor(db2.Peer, 10*time.Second)
+		time.Sleep(time.Second)
+		x.fab.CutBoth("a", "b")
+		x.b.waitFor(db2.DisconnectedPeer, 70*time.Second)
+		w := x.a.write("c")
+		time.AfterFunc(time.Second, func() { x.fab.Heal("a", "b") })
+		x.b.db2(0, force+" peer window only")
+		if acked := w.stop(); len(acked) > 0 {
+			t.Errorf("the old primary acknowledged %d commits during the takeover", len(acked))
+		}
+	})
 }

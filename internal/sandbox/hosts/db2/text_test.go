@@ -3,6 +3,7 @@ package db2_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -235,5 +236,23 @@ func TestRefusalsOfCommands(t *testing.T) {
 		if got := x.b.db2(2, "start hadr on db SAMPLE as standby"); !strings.HasPrefix(got, "SQL1766W") {
 			t.Error(got)
 		}
+	})
+}
+
+// A processor that is killed while it waits for input ends at once.
+func TestKilledProcessorWaitsForNoInput(t *testing.T) {
+	inBubble(t, standard, func(t *testing.T, x *pair) {
+		x.up()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		in, out := io.Pipe()
+		env := x.a.env(&bytes.Buffer{}, "")
+		env.Stdin = in
+		began := time.Now()
+		db2.CLP(ctx, env, []string{"+p", "-t"})
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("ended after %s", took)
+		}
+		_ = out.Close()
 	})
 }
