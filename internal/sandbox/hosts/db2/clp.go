@@ -151,6 +151,9 @@ func (p *processor) script(in io.Reader) int {
 	var pending strings.Builder
 	for {
 		line, err := next()
+		if p.ctx.Err() != nil {
+			return code
+		}
 		text := strings.TrimSpace(line)
 		if !strings.HasPrefix(text, "--") {
 			pending.WriteString(line)
