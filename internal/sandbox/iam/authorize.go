@@ -34,7 +34,7 @@ func (i *IAM) Authorizer() *Authorizer { return &Authorizer{iam: i} }
 // rules are the operations that the Authorizer knows, by signing name.
 var rules = map[string]map[string]rule{
 	"dynamodb": dynamodbRules, "ec2": ec2Rules, "ssm": ssmRules, "monitoring": cloudwatchRules, "logs": logsRules,
-	"lambda": lambdaRules, "iam": iamRules, "sts": stsRules, "sns": snsRules, "sqs": sqsRules, "scheduler": schedulerRules,
+	"lambda": lambdaRules, "iam": iamRules, "sts": stsRules, "sns": snsRules, "sqs": sqsRules, "scheduler": schedulerRules, "events": eventsRules,
 }
 
 // prefixes are the services whose actions have another prefix than their

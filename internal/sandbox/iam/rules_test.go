@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	api "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
@@ -26,7 +27,7 @@ import (
 // clients have a method for every operation of their service.
 var clients = map[string]any{
 	"dynamodb": &dynamodb.Client{}, "ec2": &ec2.Client{}, "ssm": &ssm.Client{}, "monitoring": &cloudwatch.Client{}, "logs": &cloudwatchlogs.Client{},
-	"lambda": &lambda.Client{}, "iam": &api.Client{}, "sts": &sts.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "scheduler": &scheduler.Client{},
+	"lambda": &lambda.Client{}, "iam": &api.Client{}, "sts": &sts.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "scheduler": &scheduler.Client{}, "events": &eventbridge.Client{},
 }
 
 // inputs returns an input of each operation in which everything is "x".

@@ -79,26 +79,45 @@ func (l *Lambda) invoke(r *wire.Request, in *api.InvokeInput) (*api.InvokeOutput
 	return out, nil
 }
 
-// InvokeAsync implements world.Functions.
-func (l *Lambda) InvokeAsync(functionARN string, payload []byte, principal, sourceARN, sourceAccount string) error {
+// Enqueue queues an event for a function (ARN, with or without qualifier),
+// whose caller is known to be allowed to invoke it.
+func (l *Lambda) Enqueue(functionARN string, payload []byte) error {
+	in, err := l.accept(functionARN, payload)
+	if err != nil {
+		return err
+	}
+	return l.enqueue(in)
+}
+
+// accept checks an asynchronous invocation, but for its permissions.
+func (l *Lambda) accept(functionARN string, payload []byte) (invocation, error) {
 	key, qualifier, ok := parseARN(functionARN)
 	if !ok {
-		return invalid("%q is not the ARN of a function.", functionARN)
+		return invocation{}, invalid("%q is not the ARN of a function.", functionARN)
 	}
 	if len(payload) > maxAsyncPayload || !json.Valid(payload) {
-		return wire.Errorf("InvalidRequestContentException", "The event for %s is no JSON of at most %d bytes.", functionARN, maxAsyncPayload)
+		return invocation{}, wire.Errorf("InvalidRequestContentException", "The event for %s is no JSON of at most %d bytes.", functionARN, maxAsyncPayload)
 	}
 	if err := l.invocable(key, qualifier); err != nil {
+		return invocation{}, err
+	}
+	return invocation{key: key, qualifier: qualifier, id: l.world.UUID(), event: payload}, nil
+}
+
+// InvokeAsync implements world.Functions.
+func (l *Lambda) InvokeAsync(functionARN string, payload []byte, principal, sourceARN, sourceAccount string) error {
+	in, err := l.accept(functionARN, payload)
+	if err != nil {
 		return err
 	}
 	l.mu.Lock()
-	allowed := l.functions[key] != nil && l.functions[key].policies[qualifier].allows(principal, sourceARN, sourceAccount)
+	allowed := l.functions[in.key] != nil && l.functions[in.key].policies[in.qualifier].allows(principal, sourceARN, sourceAccount)
 	l.mu.Unlock()
 	if !allowed {
 		return wire.Errorf("AccessDeniedException", "%s is not authorized to perform: lambda:InvokeFunction on resource: %s for source %s because no resource-based policy allows the lambda:InvokeFunction action", principal, functionARN, sourceARN).
 			WithStatus(http.StatusForbidden)
 	}
-	return l.enqueue(invocation{key: key, qualifier: qualifier, id: l.world.UUID(), event: payload})
+	return l.enqueue(in)
 }
 
 // invocable reports why a function cannot be invoked now.

@@ -10,6 +10,7 @@ import (
 	api "github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sns/types"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/iam/policy"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
 )
 
@@ -130,6 +131,26 @@ func (s *SNS) Deliver(arn, subject string, body []byte) error {
 	default:
 		return fmt.Errorf("delivering to %s: neither an SNS topic nor an SQS queue", arn)
 	}
+}
+
+// Send is Deliver for a service principal acting for sourceARN: the policy of
+// the topic or queue must allow it.
+// https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html
+func (s *SNS) Send(arn string, body []byte, from, sourceARN string) error {
+	if !strings.HasPrefix(arn, "arn:aws:sns:") {
+		return s.queues.Send(arn, body, from, sourceARN)
+	}
+	ctx := policy.Context{}
+	ctx.Set("aws:SourceArn", sourceARN)
+	if parts := strings.SplitN(sourceARN, ":", 6); len(parts) == 6 {
+		ctx.Set("aws:SourceAccount", parts[4])
+	}
+	doc, err := policy.Parse(policy.Resource, s.Policy(arn))
+	q := policy.Request{Action: "sns:Publish", Resource: arn, Principal: policy.Principal{Service: from}, Context: ctx}
+	if err != nil || policy.Evaluate(q, doc) != policy.Allowed {
+		return wire.Errorf("AuthorizationError", "The policy of topic %s does not allow %s to publish for %s.", arn, from, sourceARN).WithStatus(403)
+	}
+	return s.Deliver(arn, "", body)
 }
 
 // send delivers a message to all confirmed subscriptions. As on AWS, the
