@@ -35,11 +35,15 @@ type key struct {
 
 // Load is a set of clients that write as fast as they are acknowledged.
 type Load struct {
-	// Paths are the addresses of the endpoint, by route table.
-	Paths map[string]string
+	// Paths are the route tables through which the clients see the endpoint.
+	Paths []string
+	// Dial connects to the endpoint through a path.
+	Dial func(ctx context.Context, path string) (net.Conn, error)
 	// Clients is how many write through each path.
 	Clients int
-	Clock   clock.Clock
+	// Pause lies between two commits of a client, on Clock.
+	Pause time.Duration
+	Clock clock.Clock
 	// Patience is how long a client waits for an answer before it connects
 	// again, on Clock.
 	Patience time.Duration
@@ -51,9 +55,9 @@ type Load struct {
 // Run writes until ctx ends.
 func (l *Load) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	for path, address := range l.Paths {
+	for _, path := range l.Paths {
 		for i := range l.Clients {
-			wg.Go(func() { l.client(ctx, fmt.Sprintf("%s-%d", path, i), path, address) })
+			wg.Go(func() { l.client(ctx, fmt.Sprintf("%s-%d", path, i), path) })
 		}
 	}
 	wg.Wait()
@@ -61,19 +65,20 @@ func (l *Load) Run(ctx context.Context) {
 
 // client writes one row after the other. A row whose answer did not come is
 // given up: whether it was committed is unknown, and it was not promised.
-func (l *Load) client(ctx context.Context, name, path, address string) {
+func (l *Load) client(ctx context.Context, name, path string) {
 	seq := 0
 	for ctx.Err() == nil {
-		if err := l.session(ctx, name, path, address, &seq); err != nil {
+		if err := l.session(ctx, name, path, &seq); err != nil {
 			_ = l.Clock.Sleep(ctx, 500*time.Millisecond) // ends with ctx
 		}
 	}
 }
 
 // session writes through one connection until it fails.
-func (l *Load) session(ctx context.Context, name, path, address string, seq *int) error {
-	d := net.Dialer{Timeout: clock.Real(l.Clock, l.Patience)}
-	conn, err := d.DialContext(ctx, "tcp", address)
+func (l *Load) session(ctx context.Context, name, path string, seq *int) error {
+	dial, cancel := clock.WithTimeout(ctx, l.Clock, l.Patience)
+	conn, err := l.Dial(dial, path)
+	cancel()
 	if err != nil {
 		return err
 	}
@@ -98,6 +103,11 @@ func (l *Load) session(ctx context.Context, name, path, address string, seq *int
 			return err
 		}
 		l.add(Ack{Client: name, Seq: *seq, Node: node, Position: position, At: l.Clock.Now(), Path: path})
+		if l.Pause > 0 {
+			if err := l.Clock.Sleep(ctx, l.Pause); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

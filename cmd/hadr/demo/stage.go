@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
 	simdb2 "github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/fabric"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 )
@@ -50,6 +52,8 @@ type Stage struct {
 	Landscape landscape.Landscape
 	Clock     clock.Clock
 	Dir       string
+
+	virtual bool // hosts and functions are goroutines of this process
 }
 
 // NewStage builds a stage. Close ends it.
@@ -140,7 +144,13 @@ func (s *Stage) Env() []string {
 	}
 }
 
-// Paths opens the virtual address as it is seen through each route table.
+// dial connects to the virtual address as a client behind a route table.
+func (s *Stage) dial(ctx context.Context, table string) (net.Conn, error) {
+	return s.Hosts.Fabric().Dial(ctx, fabric.Origin{Machine: fabric.Outside, RouteTable: table}, VIP, Port)
+}
+
+// Paths opens the virtual address on loopback as it is seen through each route
+// table.
 func (s *Stage) Paths() (map[string]string, error) {
 	paths := map[string]string{}
 	for _, table := range s.Landscape.RouteTables {

@@ -1,0 +1,138 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/agent"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/lambda"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
+	"github.com/hadr-dev/terraform-provider-hadr/lambdas/takeover"
+)
+
+// NewVirtualStage builds a stage without processes and sockets: the same
+// handler, agent and scripts as goroutines of this process. It is made for
+// testing/synctest, where the system's clock is virtual.
+func NewVirtualStage(ctx context.Context, dir string, log *slog.Logger) (*Stage, error) {
+	s := &Stage{Clock: clock.System(), Dir: dir, virtual: true}
+	sb, err := sandbox.Start(ctx, sandbox.Options{
+		Clock: s.Clock, Dir: dir, Log: log,
+		Functions: map[string]lambda.Handler{"takeover": s.takeover},
+		Commands:  map[string]hosts.CommandFunc{"hadr-agent": s.agent},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Sandbox = sb
+	if err := s.build(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// as is the configuration of somebody with credentials of the sandbox.
+func (s *Stage) as(key, secret, token string, transport http.RoundTripper) aws.Config {
+	cfg := s.Config(Region)
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(key, secret, token)
+	cfg.HTTPClient = &http.Client{Transport: transport}
+	return cfg
+}
+
+// takeover is the function's code, as lambdas/bootstrap runs it.
+func (s *Stage) takeover(ctx context.Context, c lambda.Call) ([]byte, error) {
+	log := slog.New(slog.NewJSONHandler(lines(c.Log), nil))
+	cfg := s.as(c.Credentials.AccessKey, c.Credentials.SecretKey, c.Credentials.SessionToken, s.Server.RoundTripper())
+	runners := awsrunner.New(cfg, c.Env["HADR_TABLE"], s.Clock, log)
+	h := &takeover.Handler{Store: runners.Table(), Runner: runners.Group, Clock: s.Clock, Log: log, NewID: awsrunner.OperationID}
+	answer, err := h.Handle(ctx, c.Event)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(answer)
+}
+
+// lines is a writer that hands over whole lines.
+type lines func(string)
+
+func (l lines) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		l(strings.TrimSuffix(line, "\n"))
+	}
+	return len(p), nil
+}
+
+// agent is the program hadr-agent of a host.
+func (s *Stage) agent(ctx context.Context, c *hosts.Call) int {
+	// The role's credentials, as the host's metadata service hands them out.
+	role, err := s.World.Identity.InstanceProfileRole(landscape.Role)
+	if err == nil {
+		creds, sessionErr := s.World.Identity.ServiceSession(role, "ec2.amazonaws.com", "agent")
+		if err = sessionErr; err == nil {
+			server := agent.NewServerClock(dated{s.Server.RoundTripper(), s.Clock}, c.Clock)
+			cfg := s.as(creds.AccessKey, creds.SecretKey, creds.SessionToken, server)
+			shell := hostShell{c}
+			a := &agent.Agent{
+				Group: c.Getenv("HADR_GROUP"), Node: c.Getenv("HADR_NODE"),
+				Record:   statetable.New(dynamodb.NewFromConfig(cfg), c.Getenv("HADR_TABLE"), c.Clock),
+				Metrics:  agent.CloudWatch{API: cloudwatch.NewFromConfig(cfg)},
+				Database: db2.Local{Group: c.Getenv("HADR_GROUP"), Shell: shell, Clock: c.Clock},
+				Endpoint: agent.Addresses{Shell: shell}, Offset: server, Clock: c.Clock,
+				Log: slog.New(slog.NewJSONHandler(c.Stderr, nil)),
+			}
+			err = a.Run(ctx)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(c.Stderr, "hadr-agent:", err)
+		return 1
+	}
+	return 0
+}
+
+// dated dates answers by the sandbox's clock, as its endpoint does.
+type dated struct {
+	next  http.RoundTripper
+	clock clock.Clock
+}
+
+func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := d.next.RoundTrip(r)
+	if err == nil {
+		resp.Header.Set("Date", d.clock.Now().UTC().Format(http.TimeFormat))
+	}
+	return resp, err
+}
+
+// hostShell runs scripts on the host of a program.
+type hostShell struct{ call *hosts.Call }
+
+// Run implements the shells of agent and engine.
+func (h hostShell) Run(ctx context.Context, script string) (output string, code int, err error) {
+	var out bytes.Buffer
+	code = h.call.Host.Exec(ctx, &hosts.Call{
+		Args: []string{"sh", "-s"}, Env: h.call.Env, Dir: h.call.Dir, Stdin: strings.NewReader(script),
+		Stdout: &out, Stderr: io.MultiWriter(&out), Clock: h.call.Clock, Host: h.call.Host,
+	})
+	if ctx.Err() != nil {
+		return out.String(), -1, fmt.Errorf("no answer in time: %w", context.Cause(ctx))
+	}
+	return out.String(), code, nil
+}
