@@ -1,12 +1,13 @@
 package provider
 
 import (
-	"context"
+	"archive/zip"
+	"bytes"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -17,15 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/cloudwatch"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/dynamodb"
-	sandboxec2 "github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/ec2"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/iam"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/logs"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/ssm"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sts"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
 )
 
 const testRegion = "eu-central-1"
@@ -45,22 +38,9 @@ type testNode struct{ instance, eni, zone string }
 // makes Terraform and the provider use it.
 func startAWS(t *testing.T) *testAWS {
 	t.Helper()
-	w := world.New(clock.System())
-	w.Hosts = noHosts{}
-	identity := iam.New(w)
-	w.Identity = identity
-	net := sandboxec2.New(w)
-	w.Inventory, w.Network = net, net
-	t.Cleanup(net.Close)
-	server := wire.NewServer(wire.Options{Account: w.Account})
-	for _, s := range []*wire.Service{
-		cloudwatch.New(w).Service(), dynamodb.New(w).Service(), net.Service(), identity.Service(),
-		logs.New(w).Service(), ssm.New(w).Service(), sts.New(identity).Service(),
-	} {
-		server.Register(s)
-	}
-	srv := httptest.NewServer(server)
-	t.Cleanup(srv.Close)
+	sb, err := sandbox.Start(t.Context(), sandbox.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	must(t, err)
+	t.Cleanup(func() { sb.Close() })
 
 	cli := filepath.Join(t.TempDir(), "terraformrc")
 	if err := os.WriteFile(cli, nil, 0o600); err != nil {
@@ -68,7 +48,7 @@ func startAWS(t *testing.T) *testAWS {
 	}
 	for k, v := range map[string]string{
 		"TF_CLI_CONFIG_FILE": cli, "CHECKPOINT_DISABLE": "1",
-		"AWS_ENDPOINT_URL": srv.URL, "AWS_REGION": testRegion, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_ENDPOINT_URL": sb.Endpoint, "AWS_REGION": testRegion, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_CONFIG_FILE": cli, "AWS_SHARED_CREDENTIALS_FILE": cli, "AWS_EC2_METADATA_DISABLED": "true",
 	} {
 		t.Setenv(k, v)
@@ -78,7 +58,7 @@ func startAWS(t *testing.T) *testAWS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &testAWS{clients: newClients(cfg, settings{}), url: srv.URL}
+	return &testAWS{clients: newClients(cfg, settings{}, clock.System(), testCode), url: sb.Endpoint}
 }
 
 // build makes a VPC with two zones, a machine in each and two route tables.
@@ -115,21 +95,30 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func factories() map[string]func() (tfprotov6.ProviderServer, error) {
-	return map[string]func() (tfprotov6.ProviderServer, error){
-		"hadr": providerserver.NewProtocol6WithError(New("test")()),
-	}
+// testCode are functions that are uploaded and never run here.
+var testCode = fstest.MapFS{
+	"zips/bootstrap_arm64.zip": {Data: testZip("arm64")},
+	"zips/bootstrap_amd64.zip": {Data: testZip("amd64")},
 }
 
-// noHosts are machines that run nothing.
-type noHosts struct{}
+func testZip(content string) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	f, err := z.CreateHeader(&zip.FileHeader{Name: "bootstrap", ExternalAttrs: 0o755 << 16, CreatorVersion: 3 << 8})
+	if err == nil {
+		_, err = f.Write([]byte(content))
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		panic(err) // a buffer takes everything
+	}
+	return b.Bytes()
+}
 
-func (noHosts) Boot(world.Machine) error               { return nil }
-func (noHosts) Off(string)                             {}
-func (noHosts) Shutdown(context.Context, string) error { return nil }
-func (noHosts) Destroy(string)                         {}
-func (noHosts) Healthy(string) (system, instance bool) { return true, true }
-func (noHosts) AgentOnline(string) bool                { return true }
-func (noHosts) Run(context.Context, world.Command) (world.CommandResult, error) {
-	return world.CommandResult{}, nil
+func factories() map[string]func() (tfprotov6.ProviderServer, error) {
+	return map[string]func() (tfprotov6.ProviderServer, error){
+		"hadr": providerserver.NewProtocol6WithError(&hadrProvider{version: "test", code: testCode}),
+	}
 }

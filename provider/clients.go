@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"io/fs"
 	"slices"
 	"sync"
 
@@ -29,6 +30,7 @@ type clients struct {
 	region      string
 	defaultTags map[string]string
 	clock       clock.Clock
+	code        fs.FS // of the functions, see embedded
 
 	cloudwatch *cloudwatch.Client
 	logs       *cloudwatchlogs.Client
@@ -46,12 +48,13 @@ type clients struct {
 // identity is who the provider is for AWS.
 type identity struct{ Account, Partition string }
 
-func newClients(cfg aws.Config, s settings) *clients {
+func newClients(cfg aws.Config, s settings, c clock.Clock, code fs.FS) *clients {
 	at := func(service string, found **string) { *found = endpoint(s, service, *found) }
 	return &clients{
 		region:      cfg.Region,
 		defaultTags: s.DefaultTags,
-		clock:       clock.System(),
+		clock:       c,
+		code:        code,
 		cloudwatch:  cloudwatch.NewFromConfig(cfg, func(o *cloudwatch.Options) { at("cloudwatch", &o.BaseEndpoint) }),
 		logs:        cloudwatchlogs.NewFromConfig(cfg, func(o *cloudwatchlogs.Options) { at("cloudwatchlogs", &o.BaseEndpoint) }),
 		dynamodb:    dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { at("dynamodb", &o.BaseEndpoint) }),

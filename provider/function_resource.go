@@ -49,7 +49,7 @@ func (r *functionResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if code, ok := codeFor(m.Architecture.ValueString()); ok {
+	if code, ok := r.codeFor(m.Architecture.ValueString()); ok {
 		m.SourceCodeHash = types.StringValue(code.Hash)
 	} else if !m.Architecture.IsUnknown() && req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(diagnose.NoCode(m.Kind.ValueString(), m.Architecture.ValueString()))
@@ -75,7 +75,7 @@ func (r *functionResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	name := m.Name.ValueString()
-	code, ok := codeFor(m.Architecture.ValueString())
+	code, ok := r.codeFor(m.Architecture.ValueString())
 	if !ok {
 		resp.Diagnostics.Append(diagnose.NoCode(m.Kind.ValueString(), m.Architecture.ValueString()))
 		return
@@ -215,7 +215,7 @@ func (r *functionResource) change(ctx context.Context, id identity, have functio
 		}
 	}
 	if !have.SourceCodeHash.Equal(want.SourceCodeHash) || !have.Architecture.Equal(want.Architecture) {
-		code, ok := codeFor(want.Architecture.ValueString())
+		code, ok := r.codeFor(want.Architecture.ValueString())
 		if !ok {
 			diags.Append(diagnose.NoCode(want.Kind.ValueString(), want.Architecture.ValueString()))
 			return nil

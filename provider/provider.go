@@ -4,22 +4,28 @@ package provider
 
 import (
 	"context"
+	"io/fs"
+	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
 )
 
 var _ provider.Provider = (*hadrProvider)(nil)
 
-type hadrProvider struct{ version string }
+type hadrProvider struct {
+	version string
+	code    fs.FS // of the functions
+}
 
 // New returns a constructor of the provider; version stands in the user agent
 // of every call to AWS.
 func New(version string) func() provider.Provider {
-	return func() provider.Provider { return &hadrProvider{version: version} }
+	return func() provider.Provider { return &hadrProvider{version: version, code: embedded} }
 }
 
 func (p *hadrProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -50,7 +56,16 @@ func (p *hadrProvider) Configure(ctx context.Context, req provider.ConfigureRequ
 		}.Error())
 		return
 	}
-	c := newClients(cfg, s)
+	// The time is the machine's, but for a provider that works in a sandbox with
+	// a clock of its own.
+	now, err := clock.FromEnv(os.Getenv)
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Problem{
+			Tried: "configuring provider", Object: "hadr", Cause: err.Error(), Next: "Unset " + clock.EnvVar,
+		}.Error())
+		return
+	}
+	c := newClients(cfg, s, now, p.code)
 	resp.Diagnostics.Append(c.checkAccount(ctx, s.AllowedAccounts, s.ForbiddenAccounts)...)
 	resp.ResourceData = c
 	resp.DataSourceData = c

@@ -4,13 +4,14 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"io/fs"
 )
 
-// zips holds the function code for each architecture, where `make build` has
+// embedded holds the function code for each architecture, where `make build` has
 // put it: zips/bootstrap_arm64.zip and zips/bootstrap_amd64.zip.
 //
 //go:embed zips
-var zips embed.FS
+var embedded embed.FS
 
 // functionCode is one package for Lambda.
 type functionCode struct {
@@ -20,8 +21,8 @@ type functionCode struct {
 
 // codeFor returns the code for an architecture, and false if this build has
 // none.
-func codeFor(architecture string) (functionCode, bool) {
-	zip, err := zips.ReadFile("zips/bootstrap_" + architecture + ".zip")
+func (c *clients) codeFor(architecture string) (functionCode, bool) {
+	zip, err := fs.ReadFile(c.code, "zips/bootstrap_"+architecture+".zip")
 	if err != nil {
 		return functionCode{}, false
 	}

@@ -1,0 +1,102 @@
+locals {
+  # Literals, so that the function can name the alarms that name the function.
+  failed_alarm = { for id, _ in var.nodes : id => "${var.name}-${id}-failed" }
+
+  documents = {
+    db2_status   = "${var.name}-status"
+    db2_takeover = "${var.name}-takeover"
+    path_check   = "${var.name}-path-check"
+  }
+
+  # Worst cases from the failure to the alarm, over a probe every 20 seconds:
+  # one period of 60 seconds with FILL, and without it the time until
+  # CloudWatch takes empty periods for missing data.
+  max_detection_seconds = var.fill_missing_samples ? 170 : 410
+}
+
+resource "hadr_state_table" "this" {
+  name                = "hadr-${var.name}"
+  deletion_protection = var.deletion_protection
+  tags                = var.tags
+}
+
+resource "hadr_command_document" "this" {
+  for_each = local.documents
+
+  name = each.value
+  kind = each.key
+  tags = var.tags
+}
+
+resource "hadr_host_policy" "this" {
+  name      = "hadr-${var.name}"
+  role_name = var.instance_profile_role_name
+  table_arn = hadr_state_table.this.arn
+  groups    = [var.name]
+}
+
+resource "hadr_function" "takeover" {
+  name                    = "${var.name}-takeover"
+  kind                    = "takeover"
+  architecture            = var.architecture
+  table_arn               = hadr_state_table.this.arn
+  alarm_names             = values(local.failed_alarm)
+  instance_ids            = [for n in var.nodes : n.instance_id]
+  checker_instance_ids    = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
+  route_table_ids         = var.route_table_ids
+  document_names          = [for d in hadr_command_document.this : d.name]
+  failure_destination_arn = var.failure_destination_arn
+  log_level               = var.log_level
+  log_retention_days      = var.log_retention_days
+  tags                    = var.tags
+}
+
+resource "hadr_group" "this" {
+  name                  = var.name
+  table_name            = hadr_state_table.this.name
+  policy                = var.policy
+  fencing               = var.fencing
+  preferred_primary     = var.preferred_primary
+  max_detection_seconds = local.max_detection_seconds
+
+  db2 = {
+    database             = var.db2.database
+    instance_owner       = var.db2.instance_owner
+    syncmode             = var.db2.syncmode
+    peer_window_seconds  = var.db2.peer_window_seconds
+    hadr_timeout_seconds = var.db2.hadr_timeout_seconds
+    status_document      = hadr_command_document.this["db2_status"].name
+    takeover_document    = hadr_command_document.this["db2_takeover"].name
+    path_check_document  = hadr_command_document.this["path_check"].name
+  }
+
+  nodes = {
+    for id, n in var.nodes : id => {
+      instance_id          = n.instance_id
+      network_interface_id = n.network_interface_id
+      availability_zone    = n.availability_zone
+      region               = var.region
+      failure_alarm_arns   = [hadr_composite_alarm.failed[id].arn]
+    }
+  }
+
+  endpoint = {
+    vip             = var.vip
+    port            = var.port
+    route_table_ids = var.route_table_ids
+    path_checkers   = length(var.path_checkers) == 0 ? null : var.path_checkers
+  }
+
+  timing = {
+    latency_threshold_seconds = ceil(var.latency_threshold_milliseconds / 1000)
+  }
+}
+
+resource "hadr_vip_route" "this" {
+  vip                            = var.vip
+  route_table_ids                = var.route_table_ids
+  network_interface_ids          = [for n in var.nodes : n.network_interface_id]
+  preferred_network_interface_id = var.nodes[var.preferred_primary].network_interface_id
+  table_name                     = hadr_state_table.this.name
+  group                          = hadr_group.this.name
+}

@@ -1,0 +1,106 @@
+package provider
+
+import (
+	"regexp"
+	"testing"
+	"testing/fstest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+)
+
+const functionAddress = "hadr_function.this"
+
+func functionConfig(rest string) string {
+	return sprintf(`
+resource "hadr_state_table" "this" {
+  name                = "hadr"
+  deletion_protection = false
+}
+resource "hadr_function" "this" {
+  name      = "orders-takeover"
+  kind      = "takeover"
+  table_arn = hadr_state_table.this.arn
+  %s
+}`, rest)
+}
+
+func TestFunction(t *testing.T) {
+	a := startAWS(t)
+	invokers := func(want ...string) func() {
+		return func() {
+			got, err := functionParts{a.clients}.invokers(t.Context(), "orders-takeover")
+			must(t, err)
+			if len(got) != len(want) {
+				t.Errorf("%v may invoke, want %v", got, want)
+			}
+		}
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{
+				Config: functionConfig(`alarm_names = ["orders-a-failed", "orders-b-failed"]`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					statecheck.ExpectKnownValue(functionAddress, tfjsonpath.New("maximum_event_age_seconds"), knownvalue.Int64Exact(360)),
+					statecheck.ExpectKnownValue(functionAddress, tfjsonpath.New("architecture"), knownvalue.StringExact("arm64")),
+					statecheck.ExpectKnownValue(functionAddress, tfjsonpath.New("role_arn"), knownvalue.StringExact("arn:aws:iam::123456789012:role/orders-takeover")),
+				},
+			},
+			{
+				ResourceName: functionAddress, ImportState: true, ImportStateVerify: true,
+				ImportStateVerifyIgnore: []string{"policy"},
+			},
+			{
+				PreConfig: invokers("orders-a-failed", "orders-b-failed"),
+				Config: functionConfig(`
+  alarm_names             = ["orders-b-failed"]
+  instance_ids            = ["i-0123456789abcdef0"]
+  architecture            = "amd64"
+  memory_mb               = 512
+  log_retention_days      = 30
+  failure_destination_arn = "arn:aws:sns:eu-central-1:123456789012:lost"
+  tags                    = { app = "orders" }`),
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(functionAddress, plancheck.ResourceActionUpdate)}},
+				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(functionAddress, tfjsonpath.New("policy"), knownvalue.StringRegexp(regexp.MustCompile(`instance/i-0123456789abcdef0`)))},
+			},
+			{
+				PreConfig: func() {
+					invokers("orders-b-failed")()
+					_, err := a.lambda.RemovePermission(t.Context(), &lambda.RemovePermissionInput{
+						FunctionName: aws.String("orders-takeover"), StatementId: aws.String(statementID("orders-b-failed"))})
+					must(t, err)
+				},
+				Config: functionConfig(`alarm_names = ["orders-b-failed"]`),
+			},
+		},
+	})
+}
+
+func TestFunctionWithoutCode(t *testing.T) {
+	startAWS(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){
+			"hadr": providerserver.NewProtocol6WithError(&hadrProvider{version: "test", code: fstest.MapFS{}}),
+		},
+		Steps: []resource.TestStep{{
+			Config:      functionConfig(""),
+			ExpectError: regexp.MustCompile(`(?s)does\s+not\s+contain\s+the\s+function\s+code.*make\s+build`),
+		}},
+	})
+}
+
+func TestFunctionRefusesAShortEventAge(t *testing.T) {
+	startAWS(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps:                    []resource.TestStep{{Config: functionConfig(`maximum_event_age_seconds = 60`), ExpectError: regexp.MustCompile(`between\s+180\s+and\s+21600`)}},
+	})
+}
