@@ -1,0 +1,1 @@
+terraform import hadr_command_document.status orders-status

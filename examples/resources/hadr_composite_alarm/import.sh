@@ -1,0 +1,1 @@
+terraform import hadr_composite_alarm.failed orders-a-failed

@@ -1,0 +1,1 @@
+terraform import hadr_function.takeover orders-takeover

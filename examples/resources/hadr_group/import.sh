@@ -1,0 +1,1 @@
+terraform import hadr_group.orders hadr-orders/orders

@@ -1,0 +1,1 @@
+terraform import hadr_host_policy.agent db-host/hadr-orders

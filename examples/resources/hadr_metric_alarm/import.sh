@@ -1,0 +1,1 @@
+terraform import hadr_metric_alarm.latency orders-a-latency

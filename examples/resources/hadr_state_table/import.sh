@@ -1,0 +1,1 @@
+terraform import hadr_state_table.this hadr-orders

@@ -1,0 +1,3 @@
+resource "hadr_state_table" "this" {
+  name = "hadr-orders"
+}

@@ -1,0 +1,73 @@
+mock_provider "hadr" {
+  mock_resource "hadr_state_table" {
+    defaults = { arn = "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr-orders" }
+  }
+  mock_resource "hadr_function" {
+    defaults = { arn = "arn:aws:lambda:eu-central-1:123456789012:function:orders-takeover" }
+  }
+  mock_resource "hadr_composite_alarm" {
+    defaults = { arn = "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:orders-a-failed" }
+  }
+}
+
+variables {
+  name                       = "orders"
+  region                     = "eu-central-1"
+  vpc_cidr                   = "10.20.0.0/16"
+  route_table_ids            = ["rtb-0aaaaaaaaaaaaaaaa", "rtb-0bbbbbbbbbbbbbbbb"]
+  instance_profile_role_name = "hadr-db-host"
+  vip                        = "192.168.77.10"
+  db2                        = { database = "SAMPLE" }
+  nodes = {
+    a = { instance_id = "i-0aaaaaaaaaaaaaaaa", network_interface_id = "eni-0aaaaaaaaaaaaaaaa" }
+    b = { instance_id = "i-0bbbbbbbbbbbbbbbb", network_interface_id = "eni-0bbbbbbbbbbbbbbbb" }
+  }
+}
+
+run "four_alarms_per_node" {
+  command = plan
+
+  assert {
+    condition     = hadr_composite_alarm.failed["a"].alarm_rule == "ALARM(\"orders-a-latency\") OR ALARM(\"orders-a-silent\") OR ALARM(\"orders-a-process\") OR ALARM(\"orders-a-status\")"
+    error_message = "The composite alarm of node a must watch its four alarms."
+  }
+  assert {
+    condition     = hadr_metric_alarm.silent["b"].expression == "FILL(m1, 0)" && hadr_metric_alarm.silent["b"].treat_missing_data == "breaching"
+    error_message = "Silence must count as no samples."
+  }
+  assert {
+    condition     = hadr_function.takeover.alarm_names == toset(["orders-a-failed", "orders-b-failed"])
+    error_message = "Only the two composite alarms may invoke the function."
+  }
+}
+
+run "plain_sample_count_is_slower" {
+  command = plan
+  variables {
+    fill_missing_samples = false
+  }
+  assert {
+    condition     = hadr_metric_alarm.silent["a"].expression == null && hadr_group.this.max_detection_seconds == 410
+    error_message = "Without FILL the group must be told of the longer detection."
+  }
+}
+
+run "address_inside_the_vpc" {
+  command = plan
+  variables {
+    vip = "10.20.9.9"
+  }
+  expect_failures = [var.vip]
+}
+
+run "three_nodes" {
+  command = plan
+  variables {
+    nodes = {
+      a = { instance_id = "i-0aaaaaaaaaaaaaaaa", network_interface_id = "eni-0aaaaaaaaaaaaaaaa" }
+      b = { instance_id = "i-0bbbbbbbbbbbbbbbb", network_interface_id = "eni-0bbbbbbbbbbbbbbbb" }
+      c = { instance_id = "i-0cccccccccccccccc", network_interface_id = "eni-0cccccccccccccccc" }
+    }
+  }
+  expect_failures = [var.nodes]
+}
