@@ -93,7 +93,9 @@ func TestDecide(t *testing.T) {
 		{"R8: one signal from outside CloudWatch alone", only(SignalStandbyView), Hold, GuardEvidence, "two are needed"},
 		{"R8: alarm and the standby's view", only(SignalAlarm, SignalStandbyView), Act, GuardNone, ""},
 		{"R8: alarm twice is one signal", only(SignalAlarm, SignalAlarm), Hold, GuardEvidence, "only CloudWatch"},
-		{"R8: no alarm, but the lease and the node's silence", only(SignalLease, SignalSilent), Act, GuardNone, ""},
+		{"R8: no alarm, but the lease and the standby's view", only(SignalLease, SignalStandbyView), Act, GuardNone, ""},
+		{"R8: a slow status command is no second signal", only(SignalAlarm, SignalSilent), Hold, GuardEvidence, "only CloudWatch"},
+		{"a hang: alarm and the agent's own record", only(SignalAlarm, SignalProbe), Act, GuardNone, ""},
 		{"R8: a stopped machine is conclusive", func(_ *State, g *Gathered) {
 			g.Evidence = []Evidence{{Node: "a", Signal: SignalInstance, Detail: "stopped", Conclusive: true}}
 		}, Act, GuardNone, "instance_state (stopped)"},

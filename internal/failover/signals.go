@@ -9,6 +9,11 @@ import (
 // together when metrics stop arriving, so they count as one.
 func (s Signal) cloudWatch() bool { return s == SignalAlarm }
 
+// supports reports whether a signal is told to people but proves nothing: a
+// node that does not answer its status command within seconds may just have a
+// slow agent, and a healthy primary must not be shot for that (R8).
+func (s Signal) supports() bool { return s == SignalSilent }
+
 // proven applies the two-signal rule (R8): evidence that stands alone, or two
 // signals of which one does not come from CloudWatch.
 func proven(evidence []Evidence, suspect string) (ok bool, why string) {
@@ -16,7 +21,7 @@ func proven(evidence []Evidence, suspect string) (ok bool, why string) {
 	var names []string
 	outside := false
 	for _, e := range evidence {
-		if e.Node != suspect || seen[e.Signal] && !e.Conclusive {
+		if e.Node != suspect || e.Signal.supports() || seen[e.Signal] && !e.Conclusive {
 			continue
 		}
 		if e.Conclusive {
