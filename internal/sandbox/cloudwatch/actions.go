@@ -38,6 +38,16 @@ func (c *CloudWatch) act(r *record, old alarm.Condition) {
 	}
 }
 
+// emit tells EventBridge about a change of state, whether the alarm's actions
+// are enabled or not. The caller holds mu.
+//
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-eventbridge.html
+func (c *CloudWatch) emit(r *record, old alarm.Condition) {
+	if c.w.Events != nil {
+		c.w.Events.Emit(r.Region, r.Account, r.transition(old).EventBridgeEvent(c.w.UUID()))
+	}
+}
+
 // notification is an action on its way to its target.
 type notification struct {
 	target  string

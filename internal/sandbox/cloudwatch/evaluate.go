@@ -83,7 +83,7 @@ func (p *plan) few() bool {
 	return false
 }
 
-// change moves an alarm to another state: history, actions, and the composite
+// change moves an alarm to another state: history, event, actions, and the composite
 // alarms that depend on it. The caller holds mu.
 func (c *CloudWatch) change(r *record, to alarm.Condition, now time.Time) {
 	old := r.state
@@ -94,6 +94,7 @@ func (c *CloudWatch) change(r *record, to alarm.Condition, now time.Time) {
 		free = r.suppression.Changed(now, to.State, r.tenant.state(r.suppressor) == alarm.Alarm)
 		c.hold(r)
 	}
+	c.emit(r, old)
 	if free {
 		c.act(r, old)
 	}

@@ -38,7 +38,7 @@ type EC2 struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu      sync.Mutex // never held while a port of the world is called
+	mu      sync.Mutex // never held while a port of the world is called, but for Events, which returns at once
 	delays  Delays
 	regions map[scope]*region
 	closed  bool

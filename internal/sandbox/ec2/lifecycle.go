@@ -85,7 +85,7 @@ func (e *EC2) StopInstances(r *wire.Request, in *ec2.StopInstancesInput) (*ec2.S
 		out.StoppingInstances = append(out.StoppingInstances, change(i, func() {
 			hurry := i.state == types.InstanceStateNameStopping && (how.force || how.skipping)
 			if i.state == types.InstanceStateNameRunning || hurry {
-				e.powerOff(i, how)
+				e.powerOff(reg, i, how)
 			}
 		}))
 	}

@@ -52,7 +52,8 @@ func (e *EC2) settle(ctx context.Context, change func()) {
 
 // powerOn leads an instance from pending to running. The lock is held.
 func (e *EC2) powerOn(reg *region, i *instance) {
-	i.state, i.reason, i.transition = types.InstanceStateNamePending, nil, ""
+	e.become(reg, i, types.InstanceStateNamePending, nil)
+	i.transition = ""
 	i.launched = e.world.Clock.Now()
 	delay := e.delays.Boot
 	e.begin(i, func(ctx context.Context) {
@@ -73,20 +74,19 @@ func (e *EC2) boot(ctx context.Context, reg *region, i *instance) {
 		slog.Error("cannot boot a machine", "instance", i.id, "region", reg.name(), "error", err)
 		e.world.Hosts.Off(i.id)
 		e.settle(ctx, func() {
-			i.state = types.InstanceStateNameStopped
-			i.reason = because("Server.InternalError", "Internal error on launch: "+err.Error())
+			e.become(reg, i, types.InstanceStateNameStopped, because("Server.InternalError", "Internal error on launch: "+err.Error()))
 		})
 		return
 	}
 	e.settle(ctx, func() {
-		i.state, i.reason = types.InstanceStateNameRunning, nil
+		e.become(reg, i, types.InstanceStateNameRunning, nil)
 		e.startChecks(reg, i)
 	})
 }
 
 // powerOff leads an instance through stopping to stopped. The lock is held.
-func (e *EC2) powerOff(i *instance, how stop) {
-	i.state, i.reason = types.InstanceStateNameStopping, because("Client.UserInitiatedShutdown", "User initiated shutdown")
+func (e *EC2) powerOff(reg *region, i *instance, how stop) {
+	e.become(reg, i, types.InstanceStateNameStopping, because("Client.UserInitiatedShutdown", "User initiated shutdown"))
 	i.initiated(e.world.Clock.Now())
 	i.checks.stop()
 	delays := e.delays
@@ -107,7 +107,7 @@ func (e *EC2) powerOff(i *instance, how stop) {
 		if e.wait(ctx, delays.Stop) != nil {
 			return
 		}
-		e.settle(ctx, func() { i.state = types.InstanceStateNameStopped })
+		e.settle(ctx, func() { e.become(reg, i, types.InstanceStateNameStopped, i.reason) })
 	})
 }
 
@@ -129,7 +129,7 @@ func (e *EC2) shutDown(ctx context.Context, i *instance, limit time.Duration) er
 // destroy leads an instance through shutting-down to terminated, which ends
 // its interfaces. The lock is held.
 func (e *EC2) destroy(reg *region, i *instance) {
-	i.state, i.reason = types.InstanceStateNameShuttingDown, because("Client.UserInitiatedShutdown", "User initiated shutdown")
+	e.become(reg, i, types.InstanceStateNameShuttingDown, because("Client.UserInitiatedShutdown", "User initiated shutdown"))
 	i.initiated(e.world.Clock.Now())
 	i.checks.stop()
 	if i.hold != nil {
@@ -154,7 +154,8 @@ func (e *EC2) destroy(reg *region, i *instance) {
 					f.detach()
 				}
 			}
-			i.state, i.terminated = types.InstanceStateNameTerminated, e.world.Clock.Now()
+			e.become(reg, i, types.InstanceStateNameTerminated, i.reason)
+			i.terminated = e.world.Clock.Now()
 		})
 	})
 }

@@ -63,6 +63,13 @@ type Messages interface {
 	Deliver(targetARN, subject string, body []byte) error
 }
 
+// Events takes events that AWS services send to EventBridge themselves.
+type Events interface {
+	// Emit puts an event, in the form in which rules see it, on the default bus
+	// of an account. It returns at once and calls no other port before that.
+	Emit(region, account string, event []byte)
+}
+
 // Machine is what EC2 tells the host world about an instance.
 type Machine struct {
 	InstanceID string

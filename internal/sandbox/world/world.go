@@ -30,6 +30,7 @@ type World struct {
 	Hosts     Hosts     // machines behind EC2 instances
 	Network   Network   // EC2's routes and addresses, for the hosts' packets
 	Inventory Inventory // EC2's instances, for Systems Manager
+	Events    Events    // EventBridge; nil if nobody wants events
 
 	ids ids
 }
