@@ -1,6 +1,7 @@
 package db2_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,7 @@ func TestPeerWindowTakeoverLosesNothing(t *testing.T) {
 		after := rapid.IntRange(0, 130_000).Draw(rt, "ms until the takeover")
 		n++
 		synctest.Test(t, func(t *testing.T) {
-			x := newPair(t, dir+"/"+strings.Repeat("i", n), db2.Pair{SyncMode: mode, PeerWindow: 120 * time.Second, Timeout: 40 * time.Second})
+			x := newPair(t, fmt.Sprintf("%s/%d", dir, n), db2.Pair{SyncMode: mode, PeerWindow: 120 * time.Second, Timeout: 40 * time.Second})
 			defer x.close()
 			x.up()
 			x.b.waitFor(db2.Peer, 10*time.Second)
