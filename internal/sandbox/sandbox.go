@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -145,8 +146,14 @@ func (s *Sandbox) connect(o Options) error {
 	w.Messages, w.Hosts, w.Network, w.Inventory = topics, s.Hosts, s.EC2, s.EC2
 
 	authorizer := s.IAM.Authorizer()
-	authorizer.Tags = s.EC2.TagsOf
+	authorizer.Tags = func(region, arn string) map[string]string {
+		if strings.HasPrefix(arn, "arn:aws:lambda:") {
+			return s.Lambda.Tags(arn)
+		}
+		return s.EC2.TagsOf(region, arn)
+	}
 	authorizer.PartitionKey = s.DynamoDB.PartitionKey
+	authorizer.Stream = dynamodb.StreamOf
 	authorizer.ResourcePolicy = func(service, region, arn string) string {
 		switch service {
 		case "lambda":
@@ -162,7 +169,7 @@ func (s *Sandbox) connect(o Options) error {
 		Account: w.Account, RequestID: w.UUID, Identify: s.IAM.Identify, Authorize: authorizer.Authorize, Log: o.Log,
 	})
 	for _, service := range []*wire.Service{
-		s.IAM.Service(), sts.New(s.IAM).Service(), s.DynamoDB.Service(), s.EC2.Service(), s.SSM.Service(),
+		s.IAM.Service(), sts.New(s.IAM).Service(), s.DynamoDB.Service(), s.DynamoDB.Streams(), s.EC2.Service(), s.SSM.Service(),
 		s.CloudWatch.Service(), s.Logs.Service(), s.Lambda.Service(), topics.Service(), queues.Service(),
 	} {
 		s.Server.Register(service)
@@ -176,17 +183,23 @@ func (s *Sandbox) connect(o Options) error {
 func (s *Sandbox) instance(id string) (imds.Instance, bool) {
 	for _, i := range s.EC2.Instances() {
 		if i.InstanceID == id {
-			return imds.Instance{Machine: i.Machine, TokensRequired: true}, true
+			return imds.Instance{Machine: i.Machine, Type: i.Type, Architecture: "x86_64", Launched: i.Launched, TokensRequired: true}, true
 		}
 	}
 	return imds.Instance{}, false
 }
 
-// Handler serves the endpoint. Answers are dated by the sandbox's clock, as
-// clients measure their own clock by them.
+// Handler serves the endpoint: the services, and the URLs of functions.
+// Answers are dated by the sandbox's clock, as clients measure their own clock
+// by them.
 func (s *Sandbox) Handler() http.Handler {
+	urls := s.Lambda.URLs()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", s.World.Clock.Now().UTC().Format(http.TimeFormat))
+		if strings.HasPrefix(r.URL.Path, lambda.URLPath) {
+			urls.ServeHTTP(w, r)
+			return
+		}
 		s.Server.ServeHTTP(w, r)
 	})
 }
@@ -199,7 +212,7 @@ func (s *Sandbox) Config(region string) aws.Config {
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 	}
 	if s.http == nil {
-		cfg.HTTPClient = &http.Client{Transport: s.Server.RoundTripper()}
+		cfg.HTTPClient = &http.Client{Transport: wire.Direct(s.Handler())}
 	}
 	return cfg
 }

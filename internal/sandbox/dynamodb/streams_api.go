@@ -212,3 +212,13 @@ func parseIterator(s string) (i iterator, err error) {
 	}
 	return i, nil
 }
+
+// StreamOf returns the ARN of the stream that an iterator leads to, "*" for one
+// that GetShardIterator did not return: for authorization.
+func StreamOf(iterator string) string {
+	i, err := parseIterator(iterator)
+	if err != nil {
+		return "*"
+	}
+	return i.stream
+}

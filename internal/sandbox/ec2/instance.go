@@ -82,7 +82,7 @@ func (e *EC2) Instances() []world.Instance {
 	for _, reg := range e.regions {
 		for _, i := range reg.instances.all() {
 			if i.state != types.InstanceStateNameTerminated {
-				all = append(all, world.Instance{Machine: reg.machine(i), State: string(i.state)})
+				all = append(all, world.Instance{Machine: reg.machine(i), State: string(i.state), Type: string(i.size), Launched: i.launched})
 			}
 		}
 	}

@@ -21,6 +21,9 @@ type Authorizer struct {
 	// PartitionKey returns the name of the partition key of a DynamoDB table,
 	// for dynamodb:LeadingKeys.
 	PartitionKey func(region, account, table string) string
+	// Stream returns the ARN of the stream that a shard iterator of DynamoDB
+	// Streams leads to, "*" for none.
+	Stream func(iterator string) string
 	// ResourcePolicy returns the policy of a queue, a topic or a function
 	// (with or without qualifier), "" for none.
 	ResourcePolicy func(service, region, arn string) string

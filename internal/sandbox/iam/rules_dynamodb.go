@@ -40,6 +40,20 @@ var dynamodbRules = map[string]rule{
 	"BatchWriteItem":     on("table/{RequestItems}"),
 	"TransactGetItems":   by(transaction),
 	"TransactWriteItems": by(transaction),
+
+	"ListStreams":      on(),
+	"DescribeStream":   on("{StreamArn}"),
+	"GetShardIterator": on("{StreamArn}"),
+	"GetRecords":       by(records),
+}
+
+// records needs its action on the stream that the iterator leads to.
+func records(c *call) []permission {
+	stream := "*"
+	if c.auth.Stream != nil {
+		stream = c.auth.Stream(field(c.input, "ShardIterator"))
+	}
+	return want("dynamodb:GetRecords", stream)
 }
 
 func selection(c *call, p *permission) {

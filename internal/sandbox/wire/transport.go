@@ -8,11 +8,14 @@ import (
 	"net/http"
 )
 
-// RoundTripper serves requests without a socket, so that clients and services
-// live in one bubble of testing/synctest.
-func (s *Server) RoundTripper() http.RoundTripper { return roundTripper{s} }
+// RoundTripper serves requests without a socket.
+func (s *Server) RoundTripper() http.RoundTripper { return Direct(s) }
 
-type roundTripper struct{ server *Server }
+// Direct serves requests with h without a socket, so that clients and services
+// live in one bubble of testing/synctest.
+func Direct(h http.Handler) http.RoundTripper { return roundTripper{h} }
+
+type roundTripper struct{ handler http.Handler }
 
 // RoundTrip implements http.RoundTripper. It returns when the answer is there
 // or the request's context ends; then the operation's context ends too.
@@ -38,7 +41,7 @@ func (t roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	done := make(chan error, 1)
 	go func() {
 		defer cancel()
-		done <- w.serve(t.server, in)
+		done <- w.serve(t.handler, in)
 	}()
 	select {
 	case err := <-done:

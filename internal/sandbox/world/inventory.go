@@ -1,9 +1,13 @@
 package world
 
-// Instance is an EC2 instance as Systems Manager sees it.
+import "time"
+
+// Instance is an EC2 instance as other services see it.
 type Instance struct {
 	Machine
-	State string // pending, running, stopping, stopped or shutting-down
+	State    string // pending, running, stopping, stopped or shutting-down
+	Type     string // such as "m5.large"
+	Launched time.Time
 }
 
 // Inventory lists the instances of EC2 for other services.
