@@ -50,7 +50,7 @@ func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.E
 // mutates reports whether an effect changes something outside the record.
 func mutates(e failover.Effect) bool {
 	switch e.(type) {
-	case failover.Stop, failover.Start, failover.Promote, failover.MoveRoute:
+	case failover.Stop, failover.Start, failover.Promote, failover.MoveRoute, failover.Repair:
 		return true
 	}
 	return false
@@ -100,6 +100,13 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 	case failover.MoveRoute:
 		err := w.Routes.Move(ctx, e.Table, w.config().VIP, w.node(e.Node).ENI)
 		return failover.RouteMoved{At: w.Clock.Now(), Table: e.Table, OK: err == nil, Error: text(err)}
+	case failover.Repair:
+		return w.repair(ctx, e)
+	case failover.EndMaintenance:
+		if err := w.Store.EndMaintenance(ctx, w.group, w.persisted.Maintenance); err != nil {
+			w.log.Warn("ending expired maintenance failed", "error", err)
+		}
+		return nil
 	case failover.CheckPath:
 		err := w.Routes.Check(ctx, w.config().Checkers[e.Table], w.config().VIP, w.config().Port)
 		return failover.PathChecked{At: w.Clock.Now(), Table: e.Table, OK: err == nil, Error: text(err)}
@@ -109,6 +116,17 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 	}
 	w.log.Error("the core asks for an effect that this runner does not know", "effect", fmt.Sprintf("%T", e))
 	return nil
+}
+
+func (w *work) repair(ctx context.Context, e failover.Repair) failover.Event {
+	was, err := w.Routes.Owner(ctx, e.Table, w.config().VIP)
+	if err == nil {
+		err = w.Routes.Move(ctx, e.Table, w.config().VIP, w.node(e.Node).ENI)
+	}
+	if err != nil {
+		w.log.Warn("repairing a route failed", "table", e.Table, "epoch", e.Epoch, "error", err)
+	}
+	return failover.Repaired{At: w.Clock.Now(), Table: e.Table, Node: e.Node, Was: was, OK: err == nil, Error: text(err)}
 }
 
 // config is the operation's snapshot (R13), or what is declared now.

@@ -88,11 +88,31 @@ func (s *store) Append(_ context.Context, _ string, e failover.Entry) error {
 }
 
 func (s *store) Node(_ context.Context, _, node string) (failover.Observation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	o, ok := s.agents[node]
 	if !ok {
 		return failover.Observation{}, ErrNotFound
 	}
 	return o, nil
+}
+
+func (s *store) PutNode(_ context.Context, _ string, o failover.Observation) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.agents[o.Node] = o
+	return nil
+}
+
+func (s *store) ReadAlarms(context.Context, string) (map[string][]string, error) {
+	return map[string][]string{"a": {alarm}}, nil
+}
+
+func (s *store) EndMaintenance(context.Context, string, failover.Maintenance) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Maintenance = failover.Maintenance{}
+	return nil
 }
 
 func (s *store) Binding(context.Context, string) (string, string, error) { return group, "a", nil }

@@ -41,6 +41,13 @@ type Store interface {
 	Append(ctx context.Context, group string, e failover.Entry) error
 	// Node returns the newest record of a node's agent, or ErrNotFound.
 	Node(ctx context.Context, group, node string) (failover.Observation, error)
+	// PutNode records what was read on a node; a newer record stays.
+	PutNode(ctx context.Context, group string, o failover.Observation) error
+	// ReadAlarms returns the ARNs of the alarms of each node.
+	ReadAlarms(ctx context.Context, group string) (map[string][]string, error)
+	// EndMaintenance clears maintenance that has expired, unless it was changed
+	// since.
+	EndMaintenance(ctx context.Context, group string, expired failover.Maintenance) error
 	// Binding returns group and node of an alarm, or ErrNotFound (R1).
 	Binding(ctx context.Context, alarmARN string) (group, node string, err error)
 	// See remembers that operationID handles an alarm's change of state, and

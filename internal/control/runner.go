@@ -192,9 +192,11 @@ func (w *work) mayFinishRedirect() bool {
 	return op.Step == failover.StepConfirm || op.Step == failover.StepRedirect && w.state.Primary == op.To
 }
 
-// same compares what is on the record: neither Config nor Attempt.
+// same compares what is on the record and the control plane's own: neither
+// Config, Attempt nor maintenance.
 func same(a, b failover.State) bool {
 	a.Attempt, b.Attempt = nil, nil
+	a.Maintenance, b.Maintenance = failover.Maintenance{}, failover.Maintenance{}
 	a.Config, b.Config = failover.Config{}, failover.Config{}
 	return reflect.DeepEqual(a, b)
 }

@@ -103,6 +103,10 @@ func (s State) gathered(e Gathered) (State, []Effect) {
 // refuse ends a look without action, with its reason and the next command.
 func (s State) refuse(at time.Time, d Decision) (State, []Effect) {
 	a := s.Attempt
+	if s.silenced(at, d.Guard) {
+		s.Attempt = nil
+		return s, nil
+	}
 	entry := Entry{
 		At: at, OperationID: a.OperationID, Event: "refused", Kind: Takeover, Epoch: s.Epoch,
 		From: a.Suspect, To: s.Config.Other(a.Suspect),

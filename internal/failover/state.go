@@ -110,10 +110,17 @@ type State struct {
 	Cooldown    time.Time // no automatic takeover before, unless R30 ends it
 	Changed     time.Time // last change of primary; events older than it are stale (R3)
 	Version     uint64    // compare-and-swap (R11)
+	Refused     Refusal   // last refusal that watch told
 
 	// Attempt is a decision that is not claimed yet. It lives in the runner's
 	// memory only.
 	Attempt *Attempt
+}
+
+// Refusal is a refusal that need not be told again every minute.
+type Refusal struct {
+	Guard Guard
+	At    time.Time
 }
 
 // Maintenance switches automatic action off.
@@ -237,6 +244,7 @@ type Attempt struct {
 	Alarm       string // ARN of the alarm that set it off, "" for a human
 	Trigger     string // for people
 	Human       string // who asked for it, "" = nobody
+	Watch       bool   // nobody asked: the minutely look found it
 	Since       time.Time
 	Evidence    []Evidence
 	Fencing     Fencing

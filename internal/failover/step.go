@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -29,6 +30,10 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.resume(e.At)
 	case Elapsed:
 		return s.resume(e.At)
+	case Watched:
+		return s.watched(e)
+	case Repaired:
+		return s.repaired(e)
 	case Retried:
 		return s.retried(e)
 	case Cancelled:
@@ -112,3 +117,5 @@ func (s State) block(at time.Time, reason, next string) (State, []Effect) {
 func (s State) RouteOnly() bool {
 	return s.Phase == Blocked && s.Operation != nil && s.Operation.Step == StepVerify && s.Primary == s.Operation.To
 }
+
+func keys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }

@@ -69,6 +69,7 @@ func (t *Table) CreateState(ctx context.Context, group string, initial failover.
 		Epoch: initial.Epoch, Primary: initial.Primary, Phase: initial.Phase, Version: 1,
 		Operation: initial.Operation, Fenced: initial.Fenced,
 		CooldownUntil: initial.Cooldown, ChangedAt: initial.Changed,
+		RefusedGuard: initial.Refused.Guard, RefusedAt: initial.Refused.At,
 		WriteToken: newULID(t.clock.Now()),
 	}
 	attributes, err := a.attributes()
@@ -103,6 +104,19 @@ func (t *Table) SetMaintenance(ctx context.Context, group string, m failover.Mai
 	err := t.update(ctx, groupPK(group), skState, maintenanceAttributes(m), condition{text: "attribute_exists(#pk)"})
 	if awsclient.IsConditionFailed(err) {
 		return fmt.Errorf("set the maintenance of group %q: %w", group, control.ErrNotFound)
+	}
+	return err
+}
+
+// EndMaintenance switches expired maintenance off, unless somebody has changed
+// it since it was read.
+func (t *Table) EndMaintenance(ctx context.Context, group string, expired failover.Maintenance) error {
+	err := t.update(ctx, groupPK(group), skState, maintenanceAttributes(failover.Maintenance{}), condition{
+		text:   "#maintenance = :on AND #maintenance_until = :until",
+		values: item{":on": boolean(true), ":until": number(expired.Until.Unix())},
+	})
+	if awsclient.IsConditionFailed(err) {
+		return nil
 	}
 	return err
 }

@@ -20,6 +20,8 @@ type authority struct {
 	Fenced        map[string]failover.Fence
 	CooldownUntil time.Time
 	ChangedAt     time.Time
+	RefusedGuard  failover.Guard
+	RefusedAt     time.Time
 	WriteToken    string
 }
 
@@ -50,6 +52,7 @@ func (s stored) state(group string, config failover.Config) failover.State {
 		Epoch: s.Epoch, Primary: s.Primary, Phase: s.Phase, Version: s.Version,
 		Operation: s.Operation, Fenced: s.Fenced,
 		Cooldown: s.CooldownUntil, Changed: s.ChangedAt,
+		Refused:     failover.Refusal{Guard: s.RefusedGuard, At: s.RefusedAt},
 		Maintenance: s.maintenance(),
 	}
 }
@@ -64,6 +67,7 @@ func (a authority) attributes() (item, error) {
 	for name, av := range (item{
 		"epoch": number(a.Epoch), "primary": str(a.Primary), "phase": str(string(a.Phase)), "version": number(a.Version),
 		"operation": nil, "fenced": nil, "cooldown_until": nil, "changed_at": nil,
+		"refused_guard": nil, "refused_at": nil,
 	}) {
 		if _, set := m[name]; !set {
 			m[name] = av

@@ -1,0 +1,218 @@
+package failover
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// alarmSettling is how long after a change of primary a red alarm of the
+	// new one is taken for old news (R3).
+	alarmSettling = 2 * time.Minute
+	// quiet is how long a refusal by watch is not repeated in the history.
+	quiet = 15 * time.Minute
+)
+
+// RedAlarm is an alarm that is in ALARM now.
+type RedAlarm struct {
+	ARN    string
+	Node   string    // that it is bound to (R1)
+	Since  time.Time // of its transition
+	Reason string
+}
+
+// Watched is what the minutely look found. It is level-triggered: whatever an
+// event missed is seen here (R3, R32).
+type Watched struct {
+	At          time.Time
+	OperationID string // to use if something is started
+	Alarms      []RedAlarm
+	Nodes       map[string]Observation
+	// Owners are the network interfaces that the VIP leads to, by route table;
+	// "" = no route. A table that could not be read is not in it.
+	Owners map[string]string
+}
+
+func (Watched) isEvent() {}
+
+// EndMaintenance clears maintenance that has expired.
+type EndMaintenance struct{}
+
+// Repair leads the VIP in one route table back to the recorded primary.
+type Repair struct {
+	Table string
+	Node  string
+	Epoch uint64
+}
+
+func (EndMaintenance) isEffect() {}
+func (Repair) isEffect()         {}
+
+// Repaired is the result of a Repair.
+type Repaired struct {
+	At    time.Time
+	Table string
+	Node  string
+	Was   string // interface that the route led to
+	OK    bool
+	Error string
+}
+
+func (Repaired) isEvent() {}
+
+// watched looks at a group without an event.
+func (s State) watched(e Watched) (State, []Effect) {
+	if op := s.Operation; op != nil && op.Blocked == "" {
+		return s.resume(e.At) // whoever ran it may be dead (R32)
+	}
+	if s.Maintenance.Active(e.At) {
+		return s, nil
+	}
+	var effects []Effect
+	if s.Maintenance.On {
+		entry := Entry{At: e.At, Event: "maintenance_ended", Epoch: s.Epoch, Reason: "maintenance expired at " + s.Maintenance.Until.UTC().Format(time.RFC3339), Actor: "watch"}
+		effects = append(effects, EndMaintenance{}, Record{Entry: entry})
+		s.Maintenance = Maintenance{}
+	}
+	if s.Operation != nil {
+		next, more := s.unblocked(e)
+		return next, append(effects, more...)
+	}
+	effects = append(effects, s.fenceAgain(e)...)
+	if s.takenOverByHand(e) {
+		next, more := s.follow(e)
+		return next, append(effects, more...)
+	}
+	if a, ok := s.newlyRed(e); ok {
+		s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: a.Node, Alarm: a.ARN, Trigger: "watch: alarm " + a.ARN + " is red: " + a.Reason, Since: e.At, Watch: true}
+		next, more := s.look(e.At)
+		return next, append(effects, more...)
+	}
+	return s, append(effects, s.repairs(e)...)
+}
+
+// unblocked goes on with a blocked operation where the cause is seen to be
+// gone: the machine has stopped after all, or every route leads to the primary.
+func (s State) unblocked(e Watched) (State, []Effect) {
+	op := s.Operation
+	down := e.Nodes[op.From].Instance.Down()
+	switch {
+	case (op.Step == StepFence || op.Step == StepFenced || op.Step == StepVerify && s.fenceOpen()) && down:
+		return s.retried(Retried{At: e.At, Actor: "watch, as node " + op.From + " is stopped now"})
+	case !s.RouteOnly() || s.fenceOpen():
+		return s, nil
+	case len(s.astray(e)) == 0:
+		return s.retried(Retried{At: e.At, Actor: "watch, as every route leads to node " + s.Primary})
+	}
+	return s, s.repairs(e)
+}
+
+// fenceAgain stops fenced nodes that run: automatic recovery, or a person who
+// does not know, has started them (R18).
+func (s State) fenceAgain(e Watched) []Effect {
+	var effects []Effect
+	for _, node := range slices.Sorted(keys(s.Fenced)) {
+		o, seen := e.Nodes[node]
+		if !seen || node == s.Primary || o.Instance != InstanceRunning && o.Instance != InstancePending {
+			continue
+		}
+		entry := Entry{
+			At: e.At, Event: "fenced_again", Epoch: s.Epoch, From: node, Actor: "watch",
+			Reason: fmt.Sprintf("node %s is fenced since epoch %d and its machine is %s: stop it again, before its database ruins its log or accepts a write", node, s.Fenced[node].Epoch, o.Instance),
+			Next:   fmt.Sprintf("to bring it back as standby: hadr maintenance %s --on, start it, db2 start hadr on db ... as standby, then: hadr rejoined %s --node %s", s.Group, s.Group, node),
+		}
+		effects = append(effects, Record{Entry: entry}, Notify{Entry: entry}, Stop{Node: node, Epoch: s.Epoch})
+	}
+	return effects
+}
+
+// takenOverByHand: the other node reads PRIMARY, it is not a fenced old
+// primary, and the recorded one does not serve as primary any more, or both
+// read PRIMARY (R7).
+func (s State) takenOverByHand(e Watched) bool {
+	other := s.Config.Other(s.Primary)
+	if _, fenced := s.Fenced[other]; fenced {
+		return false
+	}
+	o := e.Nodes[other]
+	return o.Answer == Answered && o.Role == RolePrimary && o.Database == DatabaseActive
+}
+
+// follow adopts what an operator did, with all guards.
+func (s State) follow(e Watched) (State, []Effect) {
+	s.Attempt = &Attempt{
+		OperationID: e.OperationID, Suspect: s.Primary, Since: e.At, Watch: true,
+		Trigger: fmt.Sprintf("watch: node %s reads PRIMARY, the record says %s", s.Config.Other(s.Primary), s.Primary),
+	}
+	return s.look(e.At)
+}
+
+// newlyRed finds an alarm of the primary that is evidence now, although no
+// event told of it or its event came before the last change of primary (R3).
+func (s State) newlyRed(e Watched) (RedAlarm, bool) {
+	for _, a := range e.Alarms {
+		if a.Node != s.Primary {
+			continue
+		}
+		if s.Changed.IsZero() || e.At.Sub(s.Changed) >= alarmSettling {
+			return a, true
+		}
+	}
+	return RedAlarm{}, false
+}
+
+// astray are the route tables whose route does not lead to the recorded
+// primary.
+func (s State) astray(e Watched) []string {
+	n, _ := s.Config.Node(s.Primary)
+	var tables []string
+	for _, table := range slices.Sorted(keys(e.Owners)) {
+		if e.Owners[table] != n.ENI && slices.Contains(s.Config.Routes, table) {
+			tables = append(tables, table)
+		}
+	}
+	return tables
+}
+
+// repairs leads routes back that differ from the record, if the recorded
+// primary reads PRIMARY (R14, R25).
+func (s State) repairs(e Watched) []Effect {
+	o := e.Nodes[s.Primary]
+	if s.Config.VIP == "" || o.Answer != Answered || o.Role != RolePrimary {
+		return nil
+	}
+	var effects []Effect
+	for _, table := range s.astray(e) {
+		effects = append(effects, Repair{Table: table, Node: s.Primary, Epoch: s.Epoch})
+	}
+	return effects
+}
+
+func (s State) repaired(e Repaired) (State, []Effect) {
+	if !e.OK {
+		return s, nil // the next look tries again; a blocked operation names it
+	}
+	was := e.Was
+	if was == "" {
+		was = "nowhere"
+	}
+	entry := Entry{
+		At: e.At, Event: "route_repaired", Epoch: s.Epoch, To: e.Node, Actor: "watch",
+		Reason: fmt.Sprintf("the route of %s in %s led to %s and leads to node %s again, the recorded primary", s.Config.VIP, e.Table, was, e.Node),
+	}
+	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
+}
+
+// silenced reports whether a refusal by watch was told a short while ago
+// already, and remembers it otherwise.
+func (s *State) silenced(at time.Time, g Guard) bool {
+	if s.Attempt == nil || !s.Attempt.Watch {
+		return false
+	}
+	if s.Refused.Guard == g && at.Sub(s.Refused.At) < quiet {
+		return true
+	}
+	s.Refused = Refusal{Guard: g, At: at}
+	return false
+}
