@@ -15,6 +15,9 @@ func (s State) retried(e Retried) (State, []Effect) {
 	entry.Actor = e.Actor
 	op.Blocked, op.Next = "", ""
 	s.Phase = TakingOver
+	if op.Step == StepVerify && len(s.unmoved()) > 0 {
+		op.Step = StepRedirect
+	}
 	op.Deadline = e.At.Add(s.limit(op.Step))
 	op.Fence.Tries, op.ReadSince = 0, e.At
 	if op.Step == StepFence {

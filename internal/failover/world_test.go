@@ -23,6 +23,7 @@ type fakeWorld struct {
 	onClaim   func(*fakeWorld, State) Claimed
 	onSeal    func(*fakeWorld) Sealed
 
+	was     string   // what a repaired route led to
 	log     []string // effects in their order, without reads and waits
 	entries []Entry
 	bad     []string // what must never happen
@@ -119,6 +120,16 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 		return w.promote(s, e)
 	case MoveRoute:
 		return w.move(s, e)
+	case Repair:
+		w.note("repair %s to %s", e.Table, e.Node)
+		ok := w.onMove == nil
+		if ok {
+			w.moved[e.Table] = e.Node
+		}
+		return Repaired{At: w.at, Table: e.Table, Node: e.Node, Was: w.was, OK: ok}
+	case EndMaintenance:
+		w.note("end maintenance")
+		return nil
 	case CheckPath:
 		w.note("check %s", e.Table)
 		if w.onCheck != nil {
