@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -44,7 +45,7 @@ func Busy(tried, object string, op Operation, force string) diag.Diagnostic {
 		next = op.Next
 	}
 	if force != "" {
-		next = stop(next) + " " + force
+		next = strings.TrimSuffix(next, ".") + ". " + force
 	}
 	return Problem{Tried: tried, Object: object, Cause: cause, Next: next}.Error()
 }
