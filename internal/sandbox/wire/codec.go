@@ -52,6 +52,7 @@ var codecs = map[Protocol]codec{
 	Query:    queryCodec{},
 	EC2Query: ec2Codec{},
 	RestJSON: restCodec{},
+	RestXML:  restXMLCodec{},
 }
 
 func describe(out any) (*node, error) {

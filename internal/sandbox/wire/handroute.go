@@ -2,17 +2,22 @@ package wire
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"reflect"
 )
 
-// Route binds an operation of a restJson1 service to HTTP where the SDK has no
+// Route binds an operation of a REST service to HTTP where the SDK has no
 // schemas that do it. All members that neither Path nor Query names are in the
 // body, by their names in the SDK's types.
 type Route struct {
 	Method string
 	Path   string            // labels are named like members: "/schedules/{Name}"
 	Query  map[string]string // parameter -> member: "groupName": "GroupName"
+
+	// Of restXml only:
+	Status int               // of the answer, 200 if zero
+	Header map[string]string // member of the answer -> header: "Location": "Location"
 }
 
 // HandleRoute registers f as an operation of s, like Handle, for a service
@@ -34,6 +39,14 @@ func (c *call) decodeByName(in reflect.Value) error {
 	if !ok {
 		return errors.New("expected a structure, got " + kindOf(tree))
 	}
+	maps.Copy(members, c.bindings(in))
+	return set(in, members)
+}
+
+// bindings returns the members of an input that its route takes from the path
+// and the query; nil for those that the request does not have.
+func (c *call) bindings(in reflect.Value) map[string]any {
+	members := map[string]any{}
 	query := c.http.URL.Query()
 	for parameter, member := range c.op.route.Query {
 		values := query[parameter]
@@ -49,7 +62,7 @@ func (c *call) decodeByName(in reflect.Value) error {
 	for label, value := range c.labels {
 		members[label] = text(value)
 	}
-	return set(in, members)
+	return members
 }
 
 func encodeByName(out any) *answer {
