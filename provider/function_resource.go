@@ -132,7 +132,7 @@ func (r *functionResource) Read(ctx context.Context, req resource.ReadRequest, r
 	}
 	if err == nil {
 		m.flatten(f)
-		err = r.readParts(ctx, &m, &resp.Diagnostics)
+		err = r.readParts(ctx, &m)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("reading function", name, err))
@@ -144,7 +144,7 @@ func (r *functionResource) Read(ctx context.Context, req resource.ReadRequest, r
 
 // readParts reads what stands beside the function. A part that is gone reads
 // as nothing, so that the plan brings it back.
-func (r *functionResource) readParts(ctx context.Context, m *functionModel, diags *diag.Diagnostics) error {
+func (r *functionResource) readParts(ctx context.Context, m *functionModel) error {
 	parts := functionParts{r.clients}
 	days, err := parts.retention(ctx, m.LogGroupName.ValueString())
 	if err != nil {

@@ -37,17 +37,6 @@ type groupModel struct {
 	FailedOverSince  types.String `tfsdk:"failed_over_since"`
 }
 
-type db2Model struct {
-	Database          types.String `tfsdk:"database"`
-	InstanceOwner     types.String `tfsdk:"instance_owner"`
-	SyncMode          types.String `tfsdk:"syncmode"`
-	PeerWindow        types.Int64  `tfsdk:"peer_window_seconds"`
-	HADRTimeout       types.Int64  `tfsdk:"hadr_timeout_seconds"`
-	StatusDocument    types.String `tfsdk:"status_document"`
-	TakeoverDocument  types.String `tfsdk:"takeover_document"`
-	PathCheckDocument types.String `tfsdk:"path_check_document"`
-}
-
 type nodeModel struct {
 	InstanceID         types.String `tfsdk:"instance_id"`
 	NetworkInterfaceID types.String `tfsdk:"network_interface_id"`

@@ -49,7 +49,7 @@ func build(ctx context.Context, pkg, arch, version, name string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, binary)
 	// lambda.norpc leaves the old RPC mode out, which provided.* never uses.
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
