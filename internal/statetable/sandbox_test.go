@@ -24,24 +24,7 @@ func TestRecordInTheSandbox(t *testing.T) {
 	box, err := sandbox.Start(t.Context(), sandbox.Options{Dir: t.TempDir(), Clock: clock.NewScaled(time.Now(), 1000)})
 	must(t, err)
 	defer box.Close()
-	client := dynamodb.NewFromConfig(box.Config("eu-central-1"))
-	attribute := func(name string) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
-	}
-	_, err = client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: aws.String("hadr"), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{attribute("pk"), attribute("sk")},
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
-		},
-	})
-	must(t, err)
-	must(t, dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("hadr")}, time.Minute,
-		func(o *dynamodb.TableExistsWaiterOptions) {
-			o.MinDelay, o.MaxDelay = time.Millisecond, 10*time.Millisecond
-		}))
-
-	tab := statetable.New(client, "hadr", clock.System())
+	tab := newTable(t, box)
 	ctx, now := t.Context(), time.Now().UTC()
 	must(t, tab.PutConfig(ctx, "orders", failover.Config{Engine: "db2", Nodes: []failover.NodeConfig{{ID: "a"}, {ID: "b"}}}))
 	must(t, tab.CreateState(ctx, "orders", failover.State{Epoch: 1, Primary: "a", Phase: failover.Steady, Changed: now}))
@@ -113,5 +96,61 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// newTable makes an empty state table.
+func newTable(t *testing.T, box *sandbox.Sandbox) *statetable.Table {
+	t.Helper()
+	client := dynamodb.NewFromConfig(box.Config("eu-central-1"))
+	attribute := func(name string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
+	}
+	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("hadr"), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{attribute("pk"), attribute("sk")},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}, {AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
+		},
+	})
+	must(t, err)
+	must(t, dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("hadr")}, time.Minute,
+		func(o *dynamodb.TableExistsWaiterOptions) {
+			o.MinDelay, o.MaxDelay = time.Millisecond, 10*time.Millisecond
+		}))
+	return statetable.New(client, "hadr", clock.System())
+}
+
+// TestSweepInTheSandbox: what has expired goes, what has not stays, and nothing
+// else is touched.
+func TestSweepInTheSandbox(t *testing.T) {
+	box, err := sandbox.Start(t.Context(), sandbox.Options{Dir: t.TempDir(), Clock: clock.NewScaled(time.Now(), 1000)})
+	must(t, err)
+	defer box.Close()
+	tab := newTable(t, box)
+	ctx, now := t.Context(), time.Now().UTC()
+	const alarm = "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:x"
+	see := func(changed time.Time, id string, expires time.Time) string {
+		t.Helper()
+		first, err := tab.See(ctx, alarm, changed, id, expires)
+		must(t, err)
+		return first
+	}
+	see(now.Add(-48*time.Hour), "old", now.Add(-24*time.Hour))
+	see(now, "young", now.Add(24*time.Hour))
+	must(t, tab.PutConfig(ctx, "orders", failover.Config{Engine: "db2"}))
+	n, err := tab.Sweep(ctx, now)
+	must(t, err)
+	if n != 1 {
+		t.Errorf("swept %d items, want 1", n)
+	}
+	if id := see(now, "again", now.Add(24*time.Hour)); id != "young" {
+		t.Errorf("the young event is handled by %s, want young", id)
+	}
+	if id := see(now.Add(-48*time.Hour), "again", now.Add(24*time.Hour)); id != "again" {
+		t.Errorf("the old event is still handled by %s", id)
+	}
+	if _, err := tab.ReadConfig(ctx, "orders"); err != nil {
+		t.Errorf("the sweep took the configuration: %v", err)
 	}
 }

@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
 	"github.com/hadr-dev/terraform-provider-hadr/lambdas/takeover"
+	"github.com/hadr-dev/terraform-provider-hadr/lambdas/watch"
 )
 
 // version is set when the zips are built.
@@ -48,8 +51,15 @@ func pick(ctx context.Context, getenv func(string) string, log *slog.Logger) (an
 	case "takeover":
 		h := &takeover.Handler{Store: runners.Table(), Runner: runners.Group, Clock: c, Log: log, NewID: awsrunner.OperationID}
 		return h.Handle, nil
+	case "watch":
+		groups := strings.FieldsFunc(getenv("HADR_GROUPS"), func(r rune) bool { return r == ',' })
+		if len(groups) == 0 {
+			return nil, errors.New("HADR_GROUPS is empty: set it to the names of the groups to look at, with commas")
+		}
+		h := &watch.Handler{Groups: groups, Sweeper: runners.Table(), Runner: runners.Group, Clock: c, Log: log, NewID: awsrunner.OperationID}
+		return h.Handle, nil
 	}
-	return nil, fmt.Errorf("no handler %q: set the function's handler to takeover", name)
+	return nil, fmt.Errorf("no handler %q: set the function's handler to takeover or watch", name)
 }
 
 func level(name string) slog.Level {
