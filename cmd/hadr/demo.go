@@ -59,7 +59,7 @@ Ends with an error if anything is not as it must be.`,
 	f.StringVar(&part, "part", "", "core: a takeover without Lambda and Terraform")
 	f.BoolVar(&negative, "negative-control", false, "force a takeover outside the peer window; the audit must see lost commits")
 	f.StringVar(&result, "json", "", "write the result to this file as JSON")
-	f.Float64Var(&o.Speed, "speed", 10, "virtual seconds in a real one")
+	f.Float64Var(&o.Speed, "speed", 5, "virtual seconds in a real one")
 	f.IntVar(&o.Clients, "clients", 8, "clients that write through each route table")
 	f.StringVar(&o.Source, "source", ".", "root of the source tree, for modules and examples")
 	f.StringVar(&o.Provider, "provider", beside("terraform-provider-hadr"), "binary of the provider")

@@ -136,12 +136,15 @@ func (l *Load) Acks() []Ack {
 }
 
 // Since counts the acknowledgements at or after a time.
-func (l *Load) Since(at time.Time) int {
+func (l *Load) Since(at time.Time) int { return l.Between(at, l.Clock.Now().Add(time.Hour)) }
+
+// Between counts the acknowledgements from a time on and before another.
+func (l *Load) Between(from, to time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0
-	for i := len(l.acks) - 1; i >= 0; i-- {
-		if !l.acks[i].At.Before(at) {
+	for _, a := range l.acks {
+		if !a.At.Before(from) && a.At.Before(to) {
 			n++
 		}
 	}

@@ -62,7 +62,7 @@ func (p *play) untilBusy(ctx context.Context) error {
 // crash makes the host of the primary vanish: power and network are gone, and
 // EC2 still says "running".
 func (p *play) crash(ctx context.Context, r *Result) error {
-	if _, err := p.watcher.look(ctx); err != nil {
+	if err := p.watcher.prime(ctx); err != nil {
 		return err
 	}
 	p.failure = p.stage.Clock.Now()
@@ -72,11 +72,7 @@ func (p *play) crash(ctx context.Context, r *Result) error {
 	gone := p.stage.Clock.Now()
 	p.timeline.Begin(p.failure)
 	p.timeline.Add(p.failure, "host", "the host of node a (%s) vanishes", p.stage.Instance("a"))
-	for _, a := range p.load.Acks() {
-		if a.At.After(p.failure.Add(-time.Second)) && a.At.Before(p.failure) {
-			r.LastSecond++
-		}
-	}
+	r.LastSecond = p.load.Between(p.failure.Add(-time.Second), p.failure)
 	r.expect(r.LastSecond >= minRate, "only %d commits were acknowledged in the last second before the failure, %d are needed to see a lost one", r.LastSecond, minRate)
 	if took := gone.Sub(p.failure); took > time.Second {
 		p.timeline.Add(gone, "host", "its power was off %.1f s later", took.Seconds())

@@ -65,6 +65,16 @@ func (w *Watcher) follow(ctx context.Context, limit time.Duration, what string, 
 	}
 }
 
+// prime takes what is there already for known.
+func (w *Watcher) prime(ctx context.Context) error {
+	history, err := w.Table.History(ctx, w.Group, 0)
+	if err != nil {
+		return err
+	}
+	w.entries = len(history)
+	return errors.Join(w.lookAtAlarms(ctx), w.lookAtRoutes(ctx))
+}
+
 // look notes everything that has changed since the last look.
 func (w *Watcher) look(ctx context.Context) (failover.State, error) {
 	if err := errors.Join(w.lookAtAlarms(ctx), w.lookAtHistory(ctx), w.lookAtRoutes(ctx)); err != nil {
