@@ -15,7 +15,7 @@ import (
 
 func demoCommand() *cobra.Command {
 	o := demo.Options{}
-	var part, result string
+	var part, result, html string
 	var negative, logs bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -37,6 +37,9 @@ Ends with an error if anything is not as it must be.`,
 			}
 			o.Log = slog.New(slog.NewTextHandler(w, nil))
 			o.StageOptions.Log = o.Log
+			if negative && !cmd.Flags().Changed("speed") {
+				o.Speed = 20 // most of it is waiting for the window's end
+			}
 			run, err := pickDemo(part, negative)
 			if err != nil {
 				return err
@@ -47,6 +50,11 @@ Ends with an error if anything is not as it must be.`,
 			}
 			if err != nil {
 				return err
+			}
+			if html != "" {
+				if err := r.WritePage(html); err != nil {
+					return err
+				}
 			}
 			r.Print(cmd.OutOrStdout())
 			if len(r.Deviations) > 0 {
@@ -59,6 +67,7 @@ Ends with an error if anything is not as it must be.`,
 	f.StringVar(&part, "part", "", "core: a takeover without Lambda and Terraform")
 	f.BoolVar(&negative, "negative-control", false, "force a takeover outside the peer window; the audit must see lost commits")
 	f.StringVar(&result, "json", "", "write the result to this file as JSON")
+	f.StringVar(&html, "html", "", "write the result to this file as a page with a timeline")
 	f.Float64Var(&o.Speed, "speed", 5, "virtual seconds in a real one")
 	f.IntVar(&o.Clients, "clients", 8, "clients that write through each route table")
 	f.StringVar(&o.Source, "source", ".", "root of the source tree, for modules and examples")

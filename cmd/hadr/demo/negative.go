@@ -64,7 +64,8 @@ func NegativeControl(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Primary = "b, by force"
+	r.Primary = "b, by force and outside the window"
+	r.Closing = "The audit sees the commits that plain BY FORCE lost, as it must: so its 0 elsewhere means 0."
 	if r.Owners, err = p.watcher.routes(ctx); err != nil {
 		return r, err
 	}

@@ -30,6 +30,8 @@ type Result struct {
 	Owners     map[string]string `json:"vip_owner_by_route_table"`
 	Plan       *Plan             `json:"plan,omitempty"`
 	Timeline   []Moment          `json:"timeline"`
+	// Closing is what a run without deviations ends with.
+	Closing string `json:"-"`
 	// Deviations are differences from what must be; none is success.
 	Deviations []string `json:"deviations"`
 }
@@ -64,16 +66,27 @@ func (r *Result) measure(failure time.Time, history []failover.Entry, first Ack)
 
 // Print writes the result for people.
 func (r Result) Print(w io.Writer) {
-	fmt.Fprintf(w, "\nRecovery: %.1f s from the failure to the first write on the new primary\n", r.Recovery)
+	fmt.Fprintln(w)
+	if r.Recovery > 0 {
+		fmt.Fprintf(w, "Recovery: %.1f s from the failure to the first write on the new primary\n", r.Recovery)
+	}
 	for _, p := range r.Phases {
 		fmt.Fprintf(w, "  %-10s %6.1f s\n", p.Phase, p.Seconds)
 	}
-	fmt.Fprintf(w, "Commits:  %d acknowledged, %d in the last second before the failure\n", r.Audit.Acknowledged, r.LastSecond)
+	fmt.Fprintf(w, "Commits:  %d acknowledged", r.Audit.Acknowledged)
+	if r.LastSecond > 0 {
+		fmt.Fprintf(w, ", %d in the last second before the failure", r.LastSecond)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "          %d lost, %d acknowledged twice, %d positions with two writers\n", r.Audit.Lost, r.Audit.Double, r.Audit.Forked)
 	for _, e := range r.Audit.Examples {
 		fmt.Fprintf(w, "          %s\n", e)
 	}
-	fmt.Fprintf(w, "Primary:  node %s in epoch %d\n", r.Primary, r.Epoch)
+	fmt.Fprintf(w, "Primary:  node %s", r.Primary)
+	if r.Epoch > 0 {
+		fmt.Fprintf(w, " in epoch %d", r.Epoch)
+	}
+	fmt.Fprintln(w)
 	for _, table := range sortedKeys(r.Owners) {
 		fmt.Fprintf(w, "VIP:      in %s it leads to %s\n", table, r.Owners[table])
 	}
@@ -88,7 +101,11 @@ func (r Result) Print(w io.Writer) {
 		}
 	}
 	if len(r.Deviations) == 0 {
-		fmt.Fprintln(w, "\nEverything is as it must be.")
+		closing := "Everything is as it must be."
+		if r.Closing != "" {
+			closing = r.Closing
+		}
+		fmt.Fprintf(w, "\n%s\n", closing)
 		return
 	}
 	fmt.Fprintln(w, "\nNOT as it must be:")
