@@ -21,17 +21,21 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/cloudwatch"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/dynamodb"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/ec2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/events"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/iam"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/imds"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/lambda"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/logs"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/scheduler"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/route53"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sns"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sqs"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/ssm"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sts"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world/delivery"
 )
 
 // Options configure a sandbox.
@@ -64,7 +68,10 @@ type Sandbox struct {
 	SSM        *ssm.SSM
 	CloudWatch *cloudwatch.CloudWatch
 	Lambda     *lambda.Lambda
+	Events     *events.Events
+	Scheduler  *scheduler.Scheduler
 	Logs       *logs.Logs
+	Route53    *route53.Route53
 	Hosts      *hosts.Hosts
 
 	// Endpoint is the URL of the endpoint; a name that resolves to nothing if
@@ -127,6 +134,7 @@ func (s *Sandbox) connect(o Options) error {
 	s.SSM = ssm.New(w)
 	s.CloudWatch = cloudwatch.New(w, cloudwatch.WithLog(o.Log))
 	s.Logs = logs.New(w)
+	s.Route53 = route53.New(w)
 	queues := sqs.New(w)
 	topics := sns.New(w, queues)
 	var functions lambda.Executor = lambda.NewInProcess(o.Functions)
@@ -142,13 +150,19 @@ func (s *Sandbox) connect(o Options) error {
 		World: w, Dir: o.Dir, Binary: o.Binary, Agent: o.Agent, Commands: o.Commands,
 		Metadata: metadata, RouteTable: s.EC2.RouteTable, Log: o.Log,
 	})
+	targets := delivery.Ports{Functions: s.Lambda, Messages: topics, Roles: s.IAM}
+	s.Events = events.New(w, targets, o.Log)
+	s.Scheduler = scheduler.New(w, targets, o.Log)
 	w.Identity, w.Functions, w.Metrics, w.Logs = s.IAM, s.Lambda, s.CloudWatch, s.Logs
-	w.Messages, w.Hosts, w.Network, w.Inventory = topics, s.Hosts, s.EC2, s.EC2
+	w.Alarms, w.Messages, w.Hosts, w.Network, w.Inventory, w.Events = s.CloudWatch, topics, s.Hosts, s.EC2, s.EC2, s.Events
 
 	authorizer := s.IAM.Authorizer()
 	authorizer.Tags = func(region, arn string) map[string]string {
-		if strings.HasPrefix(arn, "arn:aws:lambda:") {
+		switch {
+		case strings.HasPrefix(arn, "arn:aws:lambda:"):
 			return s.Lambda.Tags(arn)
+		case strings.HasPrefix(arn, "arn:aws:route53:"):
+			return s.Route53.Tags(arn)
 		}
 		return s.EC2.TagsOf(region, arn)
 	}
@@ -170,12 +184,15 @@ func (s *Sandbox) connect(o Options) error {
 	})
 	for _, service := range []*wire.Service{
 		s.IAM.Service(), sts.New(s.IAM).Service(), s.DynamoDB.Service(), s.DynamoDB.Streams(), s.EC2.Service(), s.SSM.Service(),
-		s.CloudWatch.Service(), s.Logs.Service(), s.Lambda.Service(), topics.Service(), queues.Service(),
+		s.CloudWatch.Service(), s.Logs.Service(), s.Lambda.Service(), s.Route53.Service(), topics.Service(), queues.Service(),
+		s.Events.Service(), s.Scheduler.Service(),
 	} {
 		s.Server.Register(service)
 	}
 	s.SSM.Start()
 	s.CloudWatch.Start()
+	s.Events.Start()
+	s.Scheduler.Start()
 	return nil
 }
 
@@ -220,7 +237,10 @@ func (s *Sandbox) Config(region string) aws.Config {
 // Close ends hosts, functions and services.
 func (s *Sandbox) Close() {
 	s.CloudWatch.Close()
+	s.Scheduler.Close()
+	s.Events.Close()
 	s.Lambda.Close()
+	s.Route53.Close()
 	s.SSM.Close()
 	s.EC2.Close()
 	s.Hosts.Close()
