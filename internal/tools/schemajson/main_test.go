@@ -32,8 +32,9 @@ func TestRunPrintsEveryResource(t *testing.T) {
 	if !ok {
 		t.Fatal("hadr_group is missing")
 	}
-	if got := string(group.Block.Attributes["roles"].Type); got != `["map","string"]` {
-		t.Errorf("roles has type %s", got)
+	var roles bytes.Buffer
+	if err := json.Compact(&roles, group.Block.Attributes["roles"].Type); err != nil || roles.String() != `["map","string"]` {
+		t.Errorf("roles has type %s (%v)", roles.String(), err)
 	}
 	if n := group.Block.Attributes["nodes"].NestedType; n == nil || n.NestingMode != "map" {
 		t.Errorf("nodes is nested as %+v, want map", n)
