@@ -140,8 +140,11 @@ func (c *call) fill(template string) []string {
 
 // base is the beginning of the ARNs of a service.
 func (c *call) base() string {
-	if c.Service == "iam" || c.Service == "sts" {
+	switch c.Service {
+	case "iam", "sts":
 		return "arn:aws:iam::" + c.Account + ":"
+	case "route53":
+		return "arn:aws:route53:::"
 	}
 	return "arn:aws:" + c.prefix + ":" + c.Region + ":" + c.Account + ":"
 }

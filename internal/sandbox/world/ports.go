@@ -138,3 +138,32 @@ type Network interface {
 type InstanceMetadata interface {
 	Handler(instanceID string) http.Handler
 }
+
+// AlarmState is what the data of an alarm says, whatever state the alarm is in.
+type AlarmState int
+
+// The states of an alarm's data.
+const (
+	AlarmInsufficientData AlarmState = iota
+	AlarmOK
+	AlarmRed
+)
+
+// AlarmStream is the data that a metric alarm watches, with the settings that
+// the alarm had when the stream was asked for.
+type AlarmStream struct {
+	Namespace, Metric string // Metric is "" for an alarm on an expression
+	Dimensions        map[string]string
+	Statistic         string // such as "Average" or "p99"
+	Comparison        string // such as "GreaterThanThreshold"
+	Threshold         float64
+	Period            time.Duration
+	Periods, ToAlarm  int // evaluation periods and datapoints to alarm
+	State             func(at time.Time) AlarmState
+}
+
+// Alarms reads the data behind metric alarms (Route 53's health checks).
+type Alarms interface {
+	// AlarmStream returns false if there is no metric alarm of that name.
+	AlarmStream(region, account, name string) (AlarmStream, bool)
+}

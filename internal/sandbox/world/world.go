@@ -25,6 +25,7 @@ type World struct {
 	Identity  Identity  // IAM and STS
 	Functions Functions // Lambda
 	Metrics   Metrics   // CloudWatch
+	Alarms    Alarms    // CloudWatch's alarms, for Route 53
 	Logs      Logs      // CloudWatch Logs
 	Messages  Messages  // SNS and SQS
 	Hosts     Hosts     // machines behind EC2 instances
