@@ -13,7 +13,7 @@ import (
 func (e *Events) appoint(r *rule, after time.Time) {
 	r.due = time.Time{}
 	if r.set.schedule != nil && r.set.enabled {
-		if next, ok := r.set.expression.Next(r.set.since.Add(r.set.expression.Every()), after, time.UTC); ok {
+		if next, ok := r.set.expression.Next(r.set.since, after, time.UTC); ok {
 			r.due = next
 		}
 	}

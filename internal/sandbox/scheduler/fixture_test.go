@@ -51,6 +51,7 @@ type landscape struct {
 	refuse  func(target string) error // nil: all accept
 	forbid  string                    // an action on a resource
 	service *scheduler.Scheduler
+	http    *http.Client // for calls that no SDK makes
 
 	mu  sync.Mutex
 	got []arrival
@@ -123,9 +124,10 @@ func run(t *testing.T, f func(l *landscape)) {
 		defer l.service.Close()
 		server := wire.NewServer(wire.Options{Account: world.DefaultAccount, RequestID: w.UUID})
 		server.Register(l.service.Service())
+		l.http = &http.Client{Transport: server.RoundTripper()}
 		l.Client = api.New(api.Options{
 			Region: "eu-west-1", BaseEndpoint: aws.String("http://sandbox.invalid"), Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-			HTTPClient: &http.Client{Transport: server.RoundTripper()}, Retryer: aws.NopRetryer{},
+			HTTPClient: l.http, Retryer: aws.NopRetryer{},
 		})
 		f(l)
 	})

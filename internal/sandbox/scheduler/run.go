@@ -31,7 +31,7 @@ func (s *Scheduler) arrange(e *entry, after time.Time) {
 		}
 	}
 	if once {
-		after = time.Time{} // one that lies in the past is due now
+		after = time.Time{} // AWS does not tell what it does with the past; here it is due now
 	}
 	next, ok := e.plan.expression.Next(anchor, after, e.plan.zone)
 	if end := e.settings.EndDate; !ok || end != nil && !once && !next.Before(*end) {

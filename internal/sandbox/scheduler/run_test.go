@@ -33,6 +33,7 @@ func TestTimesOfInvocations(t *testing.T) {
 		{"once", "at(2000-01-01T00:04:30)", nil, "[4m30s]"},
 		{"once in a zone", "at(2000-01-01T01:04:30)", func(in *api.CreateScheduleInput) { in.ScheduleExpressionTimezone = aws.String("Europe/Berlin") }, "[4m30s]"},
 		{"once, whatever start and end", "at(2000-01-01T00:04:30)", func(in *api.CreateScheduleInput) { in.StartDate, in.EndDate = at(5*time.Minute), at(6*time.Minute) }, "[4m30s]"},
+		{"once, in the past", "at(1999-12-31T23:00:00)", nil, "[0s]"},
 		{"disabled", "rate(1 minute)", func(in *api.CreateScheduleInput) { in.State = types.ScheduleStateDisabled }, "[]"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -175,6 +176,30 @@ func TestActionAfterCompletion(t *testing.T) {
 			}
 		}
 		if got := l.when(); got != "[0s 3m0s 5m0s 5m0s 6m0s]" {
+			t.Errorf("invoked at %s", got)
+		}
+	})
+}
+
+// TestUpdateDuringTheLastInvocation: a schedule that was given another time
+// meanwhile is not deleted.
+func TestUpdateDuringTheLastInvocation(t *testing.T) {
+	run(t, func(l *landscape) {
+		l.refuse = func(string) error {
+			if time.Since(l.begun) < 90*time.Second {
+				return wire.Errorf("TooManyRequestsException", "busy").WithStatus(429)
+			}
+			return nil
+		}
+		once := func(at string) *api.CreateScheduleInput {
+			return input("s", "at("+at+")", func(in *api.CreateScheduleInput) { in.ActionAfterCompletion = types.ActionAfterCompletionDelete })
+		}
+		must(l.CreateSchedule(l.t.Context(), once("2000-01-01T00:01:00")))
+		time.Sleep(80 * time.Second)
+		update := api.UpdateScheduleInput(*once("2000-01-01T01:00:00"))
+		must(l.UpdateSchedule(l.t.Context(), &update))
+		time.Sleep(2 * time.Hour)
+		if got := l.when(); got != "[1m31s 1h0m0s]" {
 			t.Errorf("invoked at %s", got)
 		}
 	})

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,22 @@ func TestClientTokens(t *testing.T) {
 		must(l.UpdateSchedule(ctx, &again))
 		if got := must(l.GetSchedule(ctx, &api.GetScheduleInput{Name: aws.String("s")})); !got.LastModificationDate.Equal(l.begun) {
 			t.Errorf("the same update counts again, at %s", got.LastModificationDate)
+		}
+	})
+}
+
+// TestCallsWithoutToken: the SDK always sends a token; without one, a call is
+// never the same again.
+func TestCallsWithoutToken(t *testing.T) {
+	run(t, func(l *landscape) {
+		body := `{"ScheduleExpression":"rate(1 hour)","FlexibleTimeWindow":{"Mode":"OFF"},"Target":{"Arn":"` + function + `","RoleArn":"` + role + `"}}`
+		for _, want := range []int{http.StatusOK, http.StatusConflict} {
+			r := must(http.NewRequestWithContext(l.t.Context(), http.MethodPost, "http://sandbox.invalid/schedules/s", strings.NewReader(body)))
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20000101/eu-west-1/scheduler/aws4_request, SignedHeaders=host, Signature=0")
+			answer := must(l.http.Do(r))
+			if err := answer.Body.Close(); err != nil || answer.StatusCode != want {
+				t.Errorf("status is %d, want %d", answer.StatusCode, want)
+			}
 		}
 	})
 }

@@ -71,9 +71,6 @@ func Parse(text string) (Expression, error) {
 	return Expression{}, fmt.Errorf("%q is neither rate(value unit) nor cron(minutes hours day-of-month month day-of-week year) nor at(yyyy-mm-ddThh:mm:ss)", text)
 }
 
-// Every is the period of a rate, 0 for other expressions.
-func (e Expression) Every() time.Duration { return e.every }
-
 // Next returns the first time after a moment, if there is one. A rate counts
 // from anchor, which is its first time; the others are read in zone.
 func (e Expression) Next(anchor, after time.Time, zone *time.Location) (time.Time, bool) {
