@@ -50,7 +50,7 @@ func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.E
 // mutates reports whether an effect changes something outside the record.
 func mutates(e failover.Effect) bool {
 	switch e.(type) {
-	case failover.Stop, failover.Start, failover.Promote, failover.MoveRoute, failover.Repair:
+	case failover.Stop, failover.Start, failover.StartDatabase, failover.Promote, failover.MoveRoute, failover.Repair:
 		return true
 	}
 	return false
@@ -88,6 +88,15 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 		return failover.StopRequested{At: w.Clock.Now(), Node: e.Node, Outcome: outcome, Error: text(err)}
 	case failover.Start:
 		outcome, err := w.Instances.Start(ctx, w.node(e.Node))
+		return failover.Started{At: w.Clock.Now(), Node: e.Node, Outcome: outcome, Error: text(err)}
+	case failover.StartDatabase:
+		outcome, err := w.Engine.StartDatabase(ctx, Promotion{
+			Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,
+			Deadline: e.Deadline, Settings: w.config().Settings,
+		})
+		if err != nil {
+			w.log.Warn("starting the database failed", "node", e.Node, "operation", e.OperationID, "epoch", e.Epoch, "error", err)
+		}
 		return failover.Started{At: w.Clock.Now(), Node: e.Node, Outcome: outcome, Error: text(err)}
 	case failover.ReadInstance:
 		state, _, err := w.Instances.State(ctx, w.node(e.Node))

@@ -213,6 +213,11 @@ func (s *site) Promote(_ context.Context, p Promotion, started func(string)) Pro
 	return PromotionResult{CommandID: "cmd-1", Outcome: failover.OK, Code: "DB20000I"}
 }
 
+func (s *site) StartDatabase(_ context.Context, p Promotion) (failover.Outcome, error) {
+	s.call("start database %s", p.Node.ID)
+	return failover.OK, nil
+}
+
 func (s *site) Owner(_ context.Context, table, _ string) (string, error) { return s.owner[table], nil }
 
 func (s *site) Move(_ context.Context, table, _, eni string) error {

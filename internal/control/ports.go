@@ -98,6 +98,9 @@ type Engine interface {
 	// Promote runs or resumes a promotion (R21). The runner is told the command
 	// id as soon as it is known.
 	Promote(ctx context.Context, p Promotion, started func(commandID string)) PromotionResult
+	// StartDatabase starts the database of a node in the role that it has on
+	// disk. What came of it is read afterwards.
+	StartDatabase(ctx context.Context, p Promotion) (failover.Outcome, error)
 }
 
 // Routes are the routes that lead to the endpoint.

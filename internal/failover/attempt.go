@@ -92,8 +92,8 @@ func (s State) gathered(e Gathered) (State, []Effect) {
 	case Refuse:
 		return s.refuse(e.At, d)
 	}
-	s.Attempt.Fencing, s.Attempt.WindowEnd = d.Fencing, d.WindowEnd
-	s.Attempt.Adopt, s.Attempt.FenceOld = d.Verdict == Follow, d.FenceOld
+	s.Attempt.Fencing, s.Attempt.WindowEnd, s.Attempt.FenceOld = d.Fencing, d.WindowEnd, d.FenceOld
+	s.Attempt.Kind = map[Verdict]Kind{Act: Takeover, Follow: Adopt, StartAgain: Restart}[d.Verdict]
 	if s.Config.Policy == Observe && s.Attempt.Human == "" {
 		return s.wouldHaveActed(e.At, d)
 	}
@@ -143,27 +143,24 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 		})
 	}
 	to := s.Config.Other(a.Suspect)
-	kind := Takeover
-	if a.Adopt {
-		kind = Adopt
-	}
 	s.Epoch++
 	s.Phase = TakingOver
 	s.Operation = &Operation{
-		ID: a.OperationID, Kind: kind, From: a.Suspect, To: to,
+		ID: a.OperationID, Kind: a.Kind, From: a.Suspect, To: to,
 		Step: StepRecheck, Attempt: 1, Started: e.At, StepSince: e.At, Deadline: e.At.Add(s.Config.GatherTimeout * 3),
 		Trigger: a.Trigger, Evidence: a.Evidence, Config: s.Config, Routes: map[string]Redirect{},
 		Fencing: a.Fencing, WindowEnd: a.WindowEnd,
 		Phases: []PhaseTime{{Step: "decide", Start: a.Since, End: e.At}},
 	}
-	if a.Adopt {
+	switch {
+	case a.Kind == Restart:
+		s.Operation.Step, s.Operation.Deadline = StepRestart, e.At.Add(bootLimit)
+	case a.Kind == Adopt && !a.FenceOld:
 		s.Operation.Step = StepConfirm
-		if a.FenceOld {
-			s.Operation.Step = StepFence
-			s.Operation.Deadline = e.At.Add(s.Config.FenceTimeout)
-		}
-	}
-	if !a.Adopt || a.FenceOld {
+	case a.Kind == Adopt:
+		s.Operation.Step, s.Operation.Deadline = StepFence, e.At.Add(s.Config.FenceTimeout)
+		s.fence(e.At)
+	default:
 		s.fence(e.At)
 	}
 	s.Attempt = nil
@@ -196,8 +193,11 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 	}
 	op := s.Operation
 	what := fmt.Sprintf("takeover from %s to %s, fencing %s", op.From, op.To, op.Fencing)
-	if op.Kind == Adopt {
+	switch op.Kind {
+	case Adopt:
 		what = fmt.Sprintf("node %s is primary already (an operator's takeover): follow it", op.To)
+	case Restart:
+		what = fmt.Sprintf("start the database of node %s again in place, as node %s can't take over", op.From, op.To)
 	}
 	entry := s.log(e.At, "started", what)
 	entry.Evidence, entry.Actor, entry.Phases = op.Evidence, op.Trigger, op.Phases

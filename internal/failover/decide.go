@@ -34,10 +34,11 @@ type Verdict string
 
 // The verdicts.
 const (
-	Act    Verdict = "act"
-	Follow Verdict = "follow" // adopt the other node, which is primary already (R7)
-	Hold   Verdict = "wait"   // look again; if nothing changes in time, refuse
-	Refuse Verdict = "refuse" // a human is needed, or nothing is to be done
+	Act        Verdict = "act"
+	Follow     Verdict = "follow"      // adopt the other node, which is primary already (R7)
+	Hold       Verdict = "wait"        // look again; if nothing changes in time, refuse
+	StartAgain Verdict = "start_again" // start the primary in place (R31)
+	Refuse     Verdict = "refuse"      // a human is needed, or nothing is to be done
 )
 
 // Decision is the answer to: may this group be taken over now?
@@ -83,8 +84,7 @@ func Decide(s State, g Gathered) Decision {
 		standbyUnread, standbyRole, settings, fitness, clocks, window, cooldown, policy,
 	} {
 		if d := guard(q); d != nil {
-			d.Evidence = q.evidence
-			return *d
+			return q.orStartAgain(*d)
 		}
 	}
 	_, why := proven(q.evidence, a.Suspect)
@@ -94,6 +94,26 @@ func Decide(s State, g Gathered) Decision {
 		Fencing:   q.fencing(),
 		WindowEnd: q.windowEnd(),
 	}
+}
+
+// orStartAgain replaces a refusal that is due to the standby alone where the
+// primary is certainly down: starting it again in place has everybody back in a
+// minute, and loses nothing (R31).
+func (q question) orStartAgain(d Decision) Decision {
+	d.Evidence = q.evidence
+	switch d.Guard {
+	case GuardStandby, GuardRole, GuardFitness, GuardWindow, GuardClock:
+	default:
+		return d
+	}
+	late := d.Verdict == Refuse || !q.at.Before(q.state.Attempt.Since.Add(q.config.EvidenceWait-gatherPause))
+	crashed := q.suspect.Answer == Answered && (q.suspect.Database == DatabaseDown || q.suspect.Database == DatabaseInactive)
+	if !late || !crashed && q.suspect.Instance != InstanceStopped || q.config.Policy == Approval && !q.human {
+		return d
+	}
+	d.Verdict = StartAgain
+	d.Reason = fmt.Sprintf("node %s can't take over (%s), but node %s is down for certain and has every commit", q.standby.Node, d.Reason, q.suspect.Node)
+	return d
 }
 
 func maintenance(q question) *Decision {

@@ -64,10 +64,20 @@ type CheckPath struct {
 	Node  string
 }
 
-// Start starts a node's machine, and with it its database, again.
+// Start starts a node's machine again, whose database starts with it.
 type Start struct {
 	Node  string
 	Epoch uint64
+}
+
+// StartDatabase starts the database server and the database of a node, in the
+// role that it has on disk.
+type StartDatabase struct {
+	Node        string
+	Epoch       uint64
+	OperationID string
+	Attempt     int
+	Deadline    time.Time
 }
 
 // Wait lets time pass.
@@ -96,16 +106,17 @@ type Entry struct {
 	Actor       string
 }
 
-func (Gather) isEffect()       {}
-func (Seal) isEffect()         {}
-func (Claim) isEffect()        {}
-func (Stop) isEffect()         {}
-func (ReadInstance) isEffect() {}
-func (ReadNode) isEffect()     {}
-func (Promote) isEffect()      {}
-func (MoveRoute) isEffect()    {}
-func (CheckPath) isEffect()    {}
-func (Start) isEffect()        {}
-func (Wait) isEffect()         {}
-func (Record) isEffect()       {}
-func (Notify) isEffect()       {}
+func (Gather) isEffect()        {}
+func (Seal) isEffect()          {}
+func (Claim) isEffect()         {}
+func (Stop) isEffect()          {}
+func (ReadInstance) isEffect()  {}
+func (ReadNode) isEffect()      {}
+func (Promote) isEffect()       {}
+func (MoveRoute) isEffect()     {}
+func (CheckPath) isEffect()     {}
+func (Start) isEffect()         {}
+func (StartDatabase) isEffect() {}
+func (Wait) isEffect()          {}
+func (Record) isEffect()        {}
+func (Notify) isEffect()        {}

@@ -47,6 +47,7 @@ func (s State) withdrawing(e InstanceRead) (State, []Effect) {
 func (s State) restartOld(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
 	s.enter(StepRestart, at, bootLimit)
+	op.Fence.Sent, op.Fence.Tries = time.Time{}, 0
 	s.Epoch++
 	delete(s.Fenced, op.From)
 	next, effects := s.restart(at)
@@ -84,15 +85,47 @@ func (s State) started(e Started) (State, []Effect) {
 	return s.again()
 }
 
+// databaseTries is how often a database is started on a running machine before
+// the machine itself is started again (R31: the database first, then the host).
+const databaseTries = 2
+
+// databaseLimit bounds one start of a database: crash recovery takes its time.
+const databaseLimit = 2 * time.Minute
+
 func (s State) restarted(e NodeRead) (State, []Effect) {
-	o := e.Observation
+	op, o := s.Operation, e.Observation
 	switch {
 	case o.Answer == Answered && o.Role == RolePrimary && o.Database == DatabaseActive:
-		return s.end(e.At, "restarted", fmt.Sprintf("node %s serves again; nothing was promoted and nothing is lost", s.Operation.From))
-	case e.At.After(s.Operation.Deadline):
+		return s.end(e.At, "restarted", fmt.Sprintf("node %s serves again; nothing was promoted and nothing is lost", op.From))
+	case e.At.After(op.Deadline):
 		return s.noService(e.At, fmt.Sprintf("role %s, database %s %s", orNone(string(o.Role)), orNone(string(o.Database)), o.AnswerError))
+	case o.Answer == Answered && (o.Database == DatabaseDown || o.Database == DatabaseInactive) && e.At.Sub(op.StepSince) >= settling/2:
+		return s.startDatabase(e.At)
 	}
 	return s.again()
+}
+
+// startDatabase starts the database where its own start at boot did not do it.
+func (s State) startDatabase(at time.Time) (State, []Effect) {
+	op := s.Operation
+	if at.Before(op.Fence.Sent.Add(databaseLimit)) && !op.Fence.Sent.IsZero() {
+		return s.again() // the last try may still succeed
+	}
+	switch {
+	case op.Fence.Tries < databaseTries:
+	case op.Attempt == 1:
+		op.Attempt++
+		op.Fence.Sent, op.Fence.Tries = time.Time{}, 0
+		return s, []Effect{
+			s.stepped(at, "the database of node "+op.From+" does not start; start its machine again"),
+			Stop{Node: op.From, Epoch: s.Epoch},
+		}
+	default:
+		return s.noService(at, "its database does not start, not even after its machine was started again")
+	}
+	op.Fence.Tries++
+	op.Fence.Sent = at
+	return s, []Effect{StartDatabase{Node: op.From, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Fence.Tries, Deadline: at.Add(databaseLimit)}}
 }
 
 func (s State) noService(at time.Time, why string) (State, []Effect) {

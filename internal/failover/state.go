@@ -152,7 +152,8 @@ const (
 	Takeover   Kind = "takeover"
 	Switchover Kind = "switchover"
 	Rejoin     Kind = "rejoin"
-	Adopt      Kind = "adopt" // follow an operator's own takeover (R7)
+	Adopt      Kind = "adopt"   // follow an operator's own takeover (R7)
+	Restart    Kind = "restart" // start the primary in place, as its standby can't take over (R31)
 )
 
 // StepName is a step of an operation. A step is recorded before its effect.
@@ -249,6 +250,6 @@ type Attempt struct {
 	Evidence    []Evidence
 	Fencing     Fencing
 	WindowEnd   time.Time
-	Adopt       bool // follow an operator's takeover instead (R7)
+	Kind        Kind // what was decided
 	FenceOld    bool // adopting: the old primary still reads PRIMARY
 }

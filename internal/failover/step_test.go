@@ -13,6 +13,24 @@ func alarmed() Alarmed {
 	return Alarmed{At: now, Node: "a", Alarm: alarmARN, Changed: now, OperationID: "op1"}
 }
 
+// crashed is a world in which node a is down for certain and node b is behind.
+func crashed(machine InstanceState, database DatabaseState) func(*fakeWorld) {
+	return func(w *fakeWorld) {
+		w.machine["a"], w.database["a"] = machine, database
+		w.onGather = func(*fakeWorld) Gathered {
+			g := vanished()
+			a, b := g.Nodes["a"], g.Nodes["b"]
+			a.Instance, a.Database, a.Role = machine, database, RolePrimary
+			if machine == InstanceRunning {
+				a.Answer = Answered
+			}
+			b.Fitness, b.FitnessWhy = Unfit, "REMOTE_CATCHUP_PENDING"
+			g.Nodes["a"], g.Nodes["b"] = a, b
+			return g
+		}
+	}
+}
+
 // TestStories runs whole operations against a world that answers.
 func TestStories(t *testing.T) {
 	rejected := func(w *fakeWorld, e Stop) StopRequested {
@@ -233,6 +251,45 @@ func TestStories(t *testing.T) {
 			},
 			event: alarmed(), log: []string{"seal", "claim epoch 8", "move rtb-1 to b", "move rtb-2 to b", "check rtb-1"},
 			phase: Steady, primary: "b", epoch: 8, outcome: "ok", says: "primary",
+		},
+		{
+			name:  "R31: the primary crashed and the standby is behind: the database is started in place",
+			world: crashed(InstanceRunning, DatabaseDown),
+			event: alarmed(), log: []string{"seal", "claim epoch 8", "start database a"},
+			phase: Steady, primary: "a", epoch: 8, outcome: "restarted", says: "node a serves again",
+		},
+		{
+			name:  "R31: the machine of the primary is stopped and the standby is behind: it is started",
+			world: crashed(InstanceStopped, DatabaseUnknown),
+			event: alarmed(), log: []string{"seal", "claim epoch 8", "start a"},
+			phase: Steady, primary: "a", epoch: 8, outcome: "restarted", says: "node a serves again",
+		},
+		{
+			name: "R31: the database first, then the host",
+			world: func(w *fakeWorld) {
+				crashed(InstanceRunning, DatabaseDown)(w)
+				w.onStartDB = func(*fakeWorld) {}
+				w.onStart = func(w *fakeWorld, e Start) Started {
+					w.machine[e.Node], w.database[e.Node] = InstanceRunning, DatabaseActive
+					return Started{At: w.at, Node: e.Node, Outcome: OK}
+				}
+			},
+			event: alarmed(), log: []string{"seal", "claim epoch 8", "start database a", "start database a", "stop a", "start a"},
+			phase: Steady, primary: "a", epoch: 8, outcome: "restarted", says: "node a serves again",
+		},
+		{
+			name: "R31: a primary that is only silent is not restarted",
+			world: func(w *fakeWorld) {
+				w.onGather = func(*fakeWorld) Gathered {
+					g := vanished()
+					b := g.Nodes["b"]
+					b.Fitness, b.FitnessWhy = Unfit, "REMOTE_CATCHUP_PENDING"
+					g.Nodes["b"] = b
+					return g
+				}
+			},
+			event: alarmed(),
+			phase: Steady, primary: "a", epoch: 7, outcome: "refused", says: "REMOTE_CATCHUP_PENDING",
 		},
 		{
 			name:  "policy observe only says what it would have done",

@@ -8,10 +8,11 @@ import (
 // fakeWorld answers effects, so that a test can let the core run to its end.
 // Each answer can be replaced; the defaults are a takeover that goes well.
 type fakeWorld struct {
-	at      time.Time
-	machine map[string]InstanceState
-	role    map[string]Role
-	moved   map[string]string // table -> node
+	at       time.Time
+	machine  map[string]InstanceState
+	role     map[string]Role
+	database map[string]DatabaseState // active if not named
+	moved    map[string]string        // table -> node
 
 	onGather  func(*fakeWorld) Gathered
 	onStop    func(*fakeWorld, Stop) StopRequested
@@ -20,6 +21,7 @@ type fakeWorld struct {
 	onMove    func(*fakeWorld, MoveRoute) RouteMoved
 	onCheck   func(*fakeWorld, CheckPath) PathChecked
 	onStart   func(*fakeWorld, Start) Started
+	onStartDB func(*fakeWorld)
 	onClaim   func(*fakeWorld, State) Claimed
 	onSeal    func(*fakeWorld) Sealed
 
@@ -31,10 +33,11 @@ type fakeWorld struct {
 
 func newWorld() *fakeWorld {
 	return &fakeWorld{
-		at:      now,
-		machine: map[string]InstanceState{"a": InstanceRunning, "b": InstanceRunning},
-		role:    map[string]Role{"a": RolePrimary, "b": RoleStandby},
-		moved:   map[string]string{"rtb-1": "a", "rtb-2": "a"},
+		at:       now,
+		machine:  map[string]InstanceState{"a": InstanceRunning, "b": InstanceRunning},
+		role:     map[string]Role{"a": RolePrimary, "b": RoleStandby},
+		database: map[string]DatabaseState{},
+		moved:    map[string]string{"rtb-1": "a", "rtb-2": "a"},
 	}
 }
 
@@ -120,6 +123,14 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 		return w.promote(s, e)
 	case MoveRoute:
 		return w.move(s, e)
+	case StartDatabase:
+		w.note("start database %s", e.Node)
+		if w.onStartDB != nil {
+			w.onStartDB(w)
+		} else {
+			w.database[e.Node] = DatabaseActive
+		}
+		return Started{At: w.at, Node: e.Node, Outcome: OK}
 	case Repair:
 		w.note("repair %s to %s", e.Table, e.Node)
 		ok := w.onMove == nil
@@ -168,7 +179,14 @@ func (w *fakeWorld) read(e ReadNode) Observation {
 	if w.machine[e.Node] != InstanceRunning {
 		return Observation{Node: e.Node, ReadAt: w.at, Answer: Silent}
 	}
-	return Observation{Node: e.Node, ReadAt: w.at, HostTime: w.at, Answer: Answered, Role: w.role[e.Node], Database: DatabaseActive, Fitness: Fit}
+	return Observation{Node: e.Node, ReadAt: w.at, HostTime: w.at, Answer: Answered, Role: w.role[e.Node], Database: w.state(e.Node), Fitness: Fit}
+}
+
+func (w *fakeWorld) state(node string) DatabaseState {
+	if d := w.database[node]; d != "" {
+		return d
+	}
+	return DatabaseActive
 }
 
 func (w *fakeWorld) promote(s State, e Promote) Event {

@@ -21,7 +21,7 @@ type Parameter struct {
 
 // Document is an SSM command document of this engine.
 type Document struct {
-	Kind        string // "status", "takeover" or "path_check"
+	Kind        string // "status", "takeover", "start" or "path_check"
 	Description string
 	Parameters  []Parameter
 	timeout     int // seconds that the script may run
@@ -33,6 +33,8 @@ var (
 	statusScript string
 	//go:embed scripts/takeover.sh
 	takeoverScript string
+	//go:embed scripts/start.sh
+	startScript string
 	//go:embed scripts/path_check.sh
 	pathCheckScript string
 )
@@ -64,6 +66,11 @@ var documents = map[string]Document{
 		Kind: "takeover", Description: "hadr: take over a Db2 HADR database within its peer window.",
 		Parameters: []Parameter{paramGroup, paramTable, paramEpoch, paramOperation, paramStep, paramAttempt, paramDeadline, paramDatabase, paramOwner, paramVIP},
 		timeout:    1000, script: takeoverScript,
+	},
+	"start": {
+		Kind: "start", Description: "hadr: start a Db2 instance and activate its database, in the role that it has.",
+		Parameters: []Parameter{paramGroup, paramTable, paramEpoch, paramOperation, paramStep, paramAttempt, paramDeadline, paramDatabase, paramOwner},
+		timeout:    400, script: startScript,
 	},
 	"path_check": {
 		Kind: "path_check", Description: "hadr: open a TCP connection to the endpoint of a group.",

@@ -62,7 +62,7 @@ func (p *pair) Run(ctx context.Context, q command.Request) command.Result {
 
 var settings = map[string]string{
 	"database": "SAMPLE", "instance_owner": "db2inst1", "syncmode": "NEARSYNC", "peer_window_seconds": "120", "hadr_timeout_seconds": "60",
-	"status_document": "status", "takeover_document": "takeover", "table_arn": "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr",
+	"status_document": "status", "takeover_document": "takeover", "start_document": "start", "table_arn": "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr",
 }
 
 // observe reads a node within a minute.
@@ -169,6 +169,42 @@ func TestSimulatedPairOutsideItsWindow(t *testing.T) {
 		}
 		if b := p.observe("i-b"); b.Role != failover.RoleStandby {
 			t.Errorf("after the refusal: %+v", b)
+		}
+	})
+}
+
+// The database server of the primary crashes: it is started in place, in its
+// role, and neither below the node's highest epoch nor late (R31, R21).
+func TestSimulatedPairStartsInPlace(t *testing.T) {
+	inPeer(t, func(t *testing.T, p *pair) {
+		start := func(epoch uint64, deadline time.Time) (failover.Outcome, error) {
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer stop()
+			return db2.New(p, clock.System()).StartDatabase(ctx, control.Promotion{
+				Group: "orders", Node: failover.NodeConfig{ID: "a", Instance: "i-a"}, Epoch: epoch, OperationID: "op", Attempt: 1,
+				Deadline: deadline, Settings: settings,
+			})
+		}
+		if n := p.hosts.KillProcess("i-a", "db2sysc"); n == 0 {
+			t.Fatal("db2sysc did not run")
+		}
+		if a := p.observe("i-a"); a.Database != failover.DatabaseDown {
+			t.Fatalf("after the crash: %+v", a)
+		}
+		if outcome, err := start(7, time.Now().Add(-time.Second)); outcome != failover.Failed || !strings.Contains(err.Error(), "deadline") {
+			t.Errorf("late: %s, %v", outcome, err)
+		}
+		if outcome, err := start(7, time.Now().Add(time.Minute)); outcome != failover.OK {
+			t.Errorf("start: %s, %v", outcome, err)
+		}
+		if a := p.observe("i-a"); a.Role != failover.RolePrimary || a.Database != failover.DatabaseActive {
+			t.Errorf("after the start: %+v", a)
+		}
+		if outcome, err := start(6, time.Now().Add(time.Minute)); outcome != failover.Failed || !strings.Contains(err.Error(), "epoch 6 is over") {
+			t.Errorf("below the highest epoch: %s, %v", outcome, err)
+		}
+		if outcome, err := start(8, time.Now().Add(time.Minute)); outcome != failover.OK {
+			t.Errorf("an active database is no error: %s, %v", outcome, err)
 		}
 	})
 }

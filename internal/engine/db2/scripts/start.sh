@@ -1,0 +1,55 @@
+# Starts the database server and the database of this node, in the role that it
+# has on disk. It never changes a role, and never starts a primary by force.
+
+state="${HADR_ROOT:-}/var/lib/hadr/$group"
+
+section() { printf '=== hadr %s\n' "$1"; }
+
+refuse() {
+	section outcome
+	printf 'refused\n'
+	section reason
+	printf '%s\n' "$1"
+	section end
+	exit 1
+}
+
+as_owner() {
+	runuser -l "$owner" -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 5 $1 $2" 2>&1
+}
+
+mkdir -p "$state" || refuse "directory $state can't be made"
+
+# R12: a node belongs to one state table.
+if [ -f "$state/table" ]; then
+	table=$(cat "$state/table")
+	[ "$table" = "$table_arn" ] || refuse "this node belongs to state table $table, not to $table_arn: remove $state/table if that one is gone"
+fi
+
+# R21: never below the highest epoch that this node has seen, and never late.
+highest=0
+if [ -f "$state/epoch" ]; then
+	highest=$(cat "$state/epoch")
+fi
+case "$highest" in
+'' | *[!0-9]*) refuse "file $state/epoch is damaged: it must hold a number" ;;
+esac
+[ "$epoch" -ge "$highest" ] || refuse "epoch $epoch is over: this node has seen epoch $highest"
+now=$(date +%s)
+[ "$now" -lt "$deadline" ] || refuse "the deadline $deadline has passed: the clock of this node reads $now"
+printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoch"
+
+# One start at a time; Db2 answers a second one with "already started".
+started=$(as_owner 60 db2start)
+activated=$(as_owner 300 "db2 activate db $database")
+code=$?
+section outcome
+if [ "$code" -lt 4 ]; then printf 'started\n'; else printf 'failed\n'; fi
+section reason
+printf 'operation %s attempt %s\n' "$operation" "$attempt"
+section db2start
+printf '%s\n' "$started"
+section activate
+printf '%s\n' "$activated"
+section end
+[ "$code" -lt 4 ]
