@@ -161,6 +161,10 @@ func (s *Sandbox) connect(o Options) error {
 		switch {
 		case strings.HasPrefix(arn, "arn:aws:lambda:"):
 			return s.Lambda.Tags(arn)
+		case strings.HasPrefix(arn, "arn:aws:events:"):
+			return s.Events.TagsOf(arn)
+		case strings.HasPrefix(arn, "arn:aws:scheduler:"):
+			return s.Scheduler.TagsOf(arn)
 		case strings.HasPrefix(arn, "arn:aws:route53:"):
 			return s.Route53.Tags(arn)
 		}

@@ -44,6 +44,18 @@ func tagged(all map[string]*bus, arn *string) (*map[string]string, error) {
 	return nil, missing("Resource %s does not exist.", aws.ToString(arn))
 }
 
+// TagsOf returns the tags of a rule or a bus by its ARN, for authorization.
+func (e *Events) TagsOf(arn string) map[string]string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, all := range e.buses {
+		if tags, err := tagged(all, &arn); err == nil {
+			return maps.Clone(*tags)
+		}
+	}
+	return nil
+}
+
 func (e *Events) tagResource(r *wire.Request, in *api.TagResourceInput) (*api.TagResourceOutput, error) {
 	all, _ := e.enter(r)
 	defer e.mu.Unlock()

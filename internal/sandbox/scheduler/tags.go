@@ -39,6 +39,18 @@ func tagged(groups map[string]*group, arn *string) (*group, error) {
 	return nil, missing("Resource %s does not exist.", aws.ToString(arn))
 }
 
+// TagsOf returns the tags of a group by its ARN, for authorization.
+func (s *Scheduler) TagsOf(arn string) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, groups := range s.groups {
+		if g, err := tagged(groups, &arn); err == nil {
+			return maps.Clone(g.tags)
+		}
+	}
+	return nil
+}
+
 func (s *Scheduler) tagResource(r *wire.Request, in *api.TagResourceInput) (*api.TagResourceOutput, error) {
 	groups, _, _ := s.enter(r)
 	defer s.mu.Unlock()
