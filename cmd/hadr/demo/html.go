@@ -190,7 +190,7 @@ func (r Result) nodeLanes() []page.Lane {
 }
 
 func (r Result) clientLane() page.Lane {
-	l := page.Lane{ID: "client", Title: "Clients", Note: fmt.Sprintf("%d commits acknowledged, %d lost", r.Audit.Acknowledged, r.Audit.Lost)}
+	l := page.Lane{ID: "client", Title: "Clients", Note: page.Count(r.Audit.Acknowledged) + " commits acknowledged, " + page.Count(r.Audit.Lost) + " lost"}
 	before := page.State{From: math.Inf(-1), To: 0, Kind: page.Serving, Label: "writing"}
 	if r.LastSecond > 0 {
 		before.Label, before.Short = fmt.Sprintf("writing: %d commits in the last second", r.LastSecond), fmt.Sprintf("%d commits/s", r.LastSecond)
@@ -199,8 +199,7 @@ func (r Result) clientLane() page.Lane {
 	if r.Recovery > 0 {
 		l.States = append(l.States,
 			page.State{From: 0, To: r.Recovery, Kind: page.Blocked, Label: fmt.Sprintf("no commit for %.1f s", r.Recovery)},
-			page.State{From: r.Recovery, To: math.Inf(1), Kind: page.Serving, Label: "writing again"})
+			page.State{From: r.Recovery, To: math.Inf(1), Kind: page.Serving, Label: "writing again", Short: "writing"})
 	}
 	return l
 }
-

@@ -9,6 +9,9 @@ type window struct{ from, to float64 }
 // only marked at the edge.
 const tooLate = 1.5
 
+// shortest is the least time to show, in seconds.
+const shortest = 1
+
 // windowOf shows the whole recovery, with a margin before and after.
 func windowOf(p Page) window {
 	end := p.Recovery
@@ -24,9 +27,7 @@ func windowOf(p Page) window {
 			end = max(end, m.After)
 		}
 	}
-	if end <= 0 {
-		end = 1
-	}
+	end = max(end, shortest)
 	return window{from: -0.12 * end, to: 1.1 * end}
 }
 

@@ -27,17 +27,17 @@ func (d *sketch) lane(l Lane, rows []momentRow, phases []Phase) {
 		}
 	}
 	d.outside(outside)
-	d.y = max(d.y, d.heading(l, top, barTop, height)) + padding
+	d.y = max(d.y, d.heading(l, top, barTop)) + padding
 }
 
-// heading writes the name of the lane beside its bars and returns where it ends.
-func (d *sketch) heading(l Lane, top, barTop, height float64) float64 {
-	room := d.left - 2*edge
-	y := min(top+padding+12, barTop+12)
-	if l.Title == "" {
-		y = barTop + height/2 - lineHeight + 4
-	} else {
-		d.text(edge, y, "strong", "start", fit(l.Title, boldSize, room))
+// heading writes the name of the lane, and beside its bars the note. It returns
+// where they end.
+func (d *sketch) heading(l Lane, top, barTop float64) float64 {
+	room := d.left - edge - gutter
+	y := top + padding + 12
+	d.text(edge, y, "strong", "start", fit(l.Title, boldSize, room))
+	if beside := barTop + barHeight/2 + 4 - lineHeight; l.Title == "" || beside > y {
+		y = beside
 	}
 	for _, s := range wrap(l.Note, smallSize, room, 3) {
 		y += lineHeight

@@ -108,7 +108,7 @@ var sources embed.FS
 var templates = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 	"seconds": seconds,
 	"after":   after,
-	"count":   count,
+	"count":   Count,
 }).ParseFS(sources, "page.gohtml", "picture.gohtml"))
 
 // Widths of the two pictures in px: the page shows the one that needs no

@@ -49,8 +49,9 @@ type text struct {
 const (
 	textSize   = 12.0
 	smallSize  = 11.0
-	boldSize   = 13.0 * 1.1 // bold text is wider
-	edge       = 8.0
+	boldSize   = 13.0 * 1.05 // bold text is wider
+	edge       = 1.0         // around the picture
+	gutter     = 10.0
 	padding    = 7.0
 	lineHeight = 14.0
 	barHeight  = 24.0
@@ -71,7 +72,7 @@ func draw(p Page, id string, width float64) picture {
 	column := min(max(0.15*width, 140), 190)
 	d := &sketch{
 		picture: picture{ID: id, Width: px(width), Title: "Timeline: " + p.Title, Desc: p.describe()},
-		scale:   scale{window: windowOf(p), left: edge + column + edge, right: width - edge},
+		scale:   scale{window: windowOf(p), left: edge + column + gutter, right: width - edge},
 		used:    map[Kind]bool{},
 	}
 	d.y = 46
@@ -87,7 +88,7 @@ func draw(p Page, id string, width float64) picture {
 	d.limits(p, top)
 	d.y += 34
 	d.legend()
-	d.Height = px(d.y + edge)
+	d.Height = px(d.y + 8)
 	return d.picture
 }
 
@@ -110,9 +111,10 @@ func (d *sketch) axis(top float64) {
 		if t > 0 {
 			label = "+" + label
 		}
-		d.text(x, d.y+16, "small", "middle", label)
+		half := textWidth(label, smallSize) / 2
+		d.text(min(x, d.right-half), d.y+16, "small", "middle", label)
 	}
-	d.text(edge, d.y+16, "small", "start", fit("seconds after the failure", smallSize, d.left-2*edge))
+	d.text(edge, d.y+16, "small", "start", fit("seconds after the failure", smallSize, d.left-edge-gutter))
 }
 
 // limits draws the failure and the end of the recovery, and the distance between

@@ -93,8 +93,8 @@ func after(v float64) string {
 
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
-// count writes a number with separators between thousands.
-func count(n int) string {
+// Count writes a number with separators between thousands.
+func Count(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
