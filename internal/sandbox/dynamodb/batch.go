@@ -62,10 +62,14 @@ func (d *DynamoDB) getSome(req *wire.Request, name string, want types.KeysAndAtt
 	if err != nil {
 		return err
 	}
+	stored, err := d.read(r, aws.ToBool(want.ConsistentRead))
+	if err != nil {
+		return err
+	}
 	u := newUsage(r.table.name)
 	items := []value.Item{}
 	for i, key := range keys {
-		item := r.items.get(key)
+		item := stored.get(key)
 		size := value.Size(item)
 		if *budget -= size; *budget < 0 {
 			want.Keys = want.Keys[i:]
@@ -127,6 +131,9 @@ func (d *DynamoDB) BatchWriteItem(req *wire.Request, in *dynamodb.BatchWriteItem
 			}
 			r, err := d.usable(req, &name)
 			if err != nil {
+				return nil, err
+			}
+			if err := d.accepts(r); err != nil {
 				return nil, err
 			}
 			c, err := r.evaluate(i)

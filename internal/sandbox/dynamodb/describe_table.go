@@ -82,6 +82,7 @@ func (r *replica) describe(now time.Time) *types.TableDescription {
 		desc.LatestStreamLabel = &s.label
 		desc.LatestStreamArn = aws.String(r.streamARN(s))
 	}
+	r.describeGlobal(desc, now)
 	for _, x := range t.indexes {
 		desc.GlobalSecondaryIndexes = append(desc.GlobalSecondaryIndexes, r.describeIndex(x, now))
 	}

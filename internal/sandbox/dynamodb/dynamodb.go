@@ -24,6 +24,8 @@ type DynamoDB struct {
 	mu       sync.Mutex
 	replicas map[place]map[string]*replica // by table name
 	tokens   map[tokenID]remembered
+	lag      time.Duration   // of replication between Regions
+	isolated map[string]bool // Regions that reach no other
 }
 
 // place is where a table lives.
@@ -31,7 +33,7 @@ type place struct{ account, region string }
 
 // New returns a DynamoDB without tables.
 func New(w *world.World) *DynamoDB {
-	return &DynamoDB{world: w, replicas: map[place]map[string]*replica{}, tokens: map[tokenID]remembered{}}
+	return &DynamoDB{world: w, replicas: map[place]map[string]*replica{}, tokens: map[tokenID]remembered{}, lag: DefaultReplicationLag, isolated: map[string]bool{}}
 }
 
 func (d *DynamoDB) now() time.Time { return d.world.Clock.Now() }

@@ -29,7 +29,11 @@ func (d *DynamoDB) GetItem(req *wire.Request, in *dynamodb.GetItemInput) (*dynam
 	if err != nil {
 		return nil, err
 	}
-	item, u := r.items.get(key), newUsage(r.table.name)
+	items, err := d.read(r, aws.ToBool(in.ConsistentRead))
+	if err != nil {
+		return nil, err
+	}
+	item, u := items.get(key), newUsage(r.table.name)
 	u.read(value.Size(item), aws.ToBool(in.ConsistentRead), 1)
 	return &dynamodb.GetItemOutput{Item: pick(projection, item), ConsumedCapacity: u.report(in.ReturnConsumedCapacity)}, nil
 }

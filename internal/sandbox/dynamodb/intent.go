@@ -132,6 +132,12 @@ func (r *replica) updated(i *intent, c change) (value.Item, error) {
 // apply makes an evaluated change. Every write of an item passes here.
 func (d *DynamoDB) apply(r *replica, c change) {
 	r.items.replace(c.old, c.new)
+	d.log(r, c)
+	d.spread(r, c)
+}
+
+// log writes a change into the stream of a replica.
+func (d *DynamoDB) log(r *replica, c change) {
 	if r.table.streams() {
 		r.latestStream().record(c, r.at.region, d.world.Hex(32), d.now())
 	}

@@ -127,8 +127,8 @@ func (l *listing) keyOf(item value.Item) value.Item {
 }
 
 // use selects the table or an index.
-func (l *listing) use(r *replica, name *string) error {
-	l.table, l.view = r.table, r.items.items
+func (l *listing) use(r *replica, items *store, name *string) error {
+	l.table, l.view = r.table, items.items
 	if name == nil {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (l *listing) use(r *replica, name *string) error {
 	if l.consistent {
 		return invalid("Consistent reads are not supported on global secondary indexes")
 	}
-	l.view = r.items.indexes[*name]
+	l.view = items.indexes[*name]
 	return l.checkProjection()
 }
 

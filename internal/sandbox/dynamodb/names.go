@@ -62,6 +62,9 @@ func parseARN(arn string) (place, string, error) {
 // deletion is over are gone.
 func (d *DynamoDB) lookup(at place, name string) *replica {
 	r := d.replicas[at][name]
+	if r != nil && r.global != nil {
+		d.settle(r.global)
+	}
 	if r != nil && r.deleting && !d.now().Before(r.settles) {
 		delete(d.replicas[at], name)
 		return nil

@@ -41,7 +41,11 @@ func (d *DynamoDB) Query(req *wire.Request, in *dynamodb.QueryInput) (*dynamodb.
 	if err != nil {
 		return nil, err
 	}
-	if err := l.use(r, in.IndexName); err != nil {
+	items, err := d.read(r, l.consistent)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.use(r, items, in.IndexName); err != nil {
 		return nil, err
 	}
 	k, err := b.KeyCondition(*in.KeyConditionExpression, l.view.key)
@@ -123,7 +127,11 @@ func (d *DynamoDB) Scan(req *wire.Request, in *dynamodb.ScanInput) (*dynamodb.Sc
 	if err != nil {
 		return nil, err
 	}
-	if err := l.use(r, in.IndexName); err != nil {
+	items, err := d.read(r, l.consistent)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.use(r, items, in.IndexName); err != nil {
 		return nil, err
 	}
 	if err := l.choose(in.Select); err != nil {

@@ -131,6 +131,9 @@ func (d *DynamoDB) UpdateTimeToLive(req *wire.Request, in *dynamodb.UpdateTimeTo
 	if err := r.idle(d.now()); err != nil {
 		return nil, err
 	}
+	if r.global != nil && r.global.strong {
+		return nil, invalid("Time to Live is not supported on the multi-Region strongly consistent global table %s", r.table.name)
+	}
 	on := r.ttl.attribute != ""
 	switch {
 	case on && *s.Enabled:
@@ -143,6 +146,9 @@ func (d *DynamoDB) UpdateTimeToLive(req *wire.Request, in *dynamodb.UpdateTimeTo
 	r.ttl.attribute = ""
 	if *s.Enabled {
 		r.ttl.attribute = *s.AttributeName
+	}
+	for _, o := range r.others() { // Time to Live is a setting of all replicas
+		o.ttl = r.ttl
 	}
 	return &dynamodb.UpdateTimeToLiveOutput{TimeToLiveSpecification: s}, nil
 }

@@ -25,6 +25,22 @@ func newStore(t *table) *store {
 	return s
 }
 
+// clone returns a store with the same items and indexes. Items are never
+// changed in place, so that both can have them.
+func (s *store) clone() *store {
+	c := &store{items: s.items.clone(), indexes: map[string]*sorted{}}
+	for name, v := range s.indexes {
+		c.indexes[name] = v.clone()
+	}
+	return c
+}
+
+func (s *sorted) clone() *sorted {
+	c := *s
+	c.entries = slices.Clone(s.entries)
+	return &c
+}
+
 // reindex adds the indexes that t has and s lacks, and drops the others.
 func (s *store) reindex(t *table) {
 	indexes := map[string]*sorted{}

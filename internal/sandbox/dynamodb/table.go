@@ -61,7 +61,7 @@ func (t *table) typeOf(attribute string) string {
 	return ""
 }
 
-// replica is the copy of a table in one Region. Today every table has one.
+// replica is the copy of a table in one Region.
 type replica struct {
 	table   *table
 	at      place
@@ -80,6 +80,10 @@ type replica struct {
 	tags      map[string]string
 	recovery  recovery
 	ttl       timeToLive
+
+	global *global          // nil for a table in one Region
+	stamps map[string]stamp // of the last writes, by position: eventually consistent global tables only
+	frozen *store           // what an isolated Region still sees of a strongly consistent table
 }
 
 func (r *replica) arn() string { return tableARN(r.at, r.table.name) }

@@ -134,6 +134,9 @@ func (d *DynamoDB) prepare(req *wire.Request, intents []*intent) (*plan, error) 
 		if err != nil {
 			return nil, err
 		}
+		if err := r.transactional(); err != nil {
+			return nil, err
+		}
 		c, err := r.evaluate(i)
 		if c.key != nil && !plan.add(r, c) {
 			return nil, invalid("Transaction request cannot include multiple operations on one item")
@@ -145,6 +148,15 @@ func (d *DynamoDB) prepare(req *wire.Request, intents []*intent) (*plan, error) 
 		return nil, invalid("Collection size cannot be more than 4 MB for transactions: Member must have length less than or equal to %d bytes", maxTransactionBytes)
 	}
 	return plan, cancelled(reasons)
+}
+
+// transactional fails for a table without transactions.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/V2globaltables_HowItWorks.html#V2globaltables_HowItWorks.consistency-modes
+func (r *replica) transactional() error {
+	if r.global == nil || !r.global.strong {
+		return nil
+	}
+	return invalid("Transactions are not supported on the multi-Region strongly consistent global table %s", r.table.name)
 }
 
 // reason says why one write cancels a transaction, with code None if it does
@@ -205,6 +217,9 @@ func (d *DynamoDB) TransactGetItems(req *wire.Request, in *dynamodb.TransactGetI
 		}
 		r, err := d.usable(req, g.TableName)
 		if err != nil {
+			return nil, err
+		}
+		if err := r.transactional(); err != nil {
 			return nil, err
 		}
 		key, err := r.table.primaryKey(g.Key)

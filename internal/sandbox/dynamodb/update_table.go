@@ -15,10 +15,7 @@ import (
 // UpdateTable changes settings and indexes of a table, all or nothing.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateTable.html
 func (d *DynamoDB) UpdateTable(req *wire.Request, in *dynamodb.UpdateTableInput) (*dynamodb.UpdateTableOutput, error) {
-	if err := refuse("UpdateTable", map[string]bool{
-		"ReplicaUpdates": in.ReplicaUpdates != nil, "GlobalTableWitnessUpdates": in.GlobalTableWitnessUpdates != nil,
-		"MultiRegionConsistency": in.MultiRegionConsistency != "", "VectorIndexUpdates": in.VectorIndexUpdates != nil,
-	}); err != nil {
+	if err := refuse("UpdateTable", map[string]bool{"VectorIndexUpdates": in.VectorIndexUpdates != nil}); err != nil {
 		return nil, err
 	}
 	if reflect.DeepEqual(*in, dynamodb.UpdateTableInput{TableName: in.TableName}) {
@@ -34,27 +31,70 @@ func (d *DynamoDB) UpdateTable(req *wire.Request, in *dynamodb.UpdateTableInput)
 	if err := r.idle(now); err != nil {
 		return nil, err
 	}
-	changed, err := r.table.updated(in, now)
+	members, err := parseMembership(in)
 	if err != nil {
 		return nil, err
 	}
-	was := r.table.streams()
-	r.table = changed
-	r.items.reindex(changed)
+	if members.declared || in.ReplicaUpdates != nil || in.GlobalTableWitnessUpdates != nil {
+		if err := members.check(d, r); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.change(in, now); err != nil {
+		return nil, err
+	}
 	if in.DeletionProtectionEnabled != nil {
 		r.protected = *in.DeletionProtectionEnabled
 	}
 	if in.SSESpecification != nil {
 		r.sse = d.encryption(r.at, in.SSESpecification)
 	}
+	r.enter(types.TableStatusUpdating, now, updateTime)
+	d.regroup(r, members, now)
+	if len(members.create) > 0 {
+		r.enter(types.TableStatusUpdating, now, createTime)
+	}
+	return &dynamodb.UpdateTableOutput{TableDescription: r.describe(now)}, nil
+}
+
+// change applies settings to r and, as they are those of the table, to its
+// other replicas. Streams of a strongly consistent table are set in each
+// Region; those of an eventually consistent one carry its writes and stay.
+func (r *replica) change(in *dynamodb.UpdateTableInput, now time.Time) error {
+	if s := in.StreamSpecification; s != nil && r.global != nil && !r.global.strong {
+		return invalid("The stream of global table %s cannot be changed", r.table.name)
+	}
+	elsewhere := *in
+	elsewhere.StreamSpecification = nil
+	all := append([]*replica{r}, r.others()...)
+	tables := make([]*table, len(all))
+	for i, m := range all {
+		given := in
+		if m != r {
+			given = &elsewhere
+		}
+		var err error
+		if tables[i], err = m.table.updated(given, now); err != nil {
+			return err
+		}
+	}
+	for i, m := range all {
+		m.adopt(tables[i], now)
+	}
+	return nil
+}
+
+// adopt replaces the settings of r's table.
+func (r *replica) adopt(t *table, now time.Time) {
+	was := r.table.streams()
+	r.table = t
+	r.items.reindex(t)
 	switch {
-	case changed.streams() && !was:
+	case t.streams() && !was:
 		r.openStream(now)
-	case was && !changed.streams():
+	case was && !t.streams():
 		r.latestStream().closed = true
 	}
-	r.enter(types.TableStatusUpdating, now, updateTime)
-	return &dynamodb.UpdateTableOutput{TableDescription: r.describe(now)}, nil
 }
 
 // updated returns a copy of t with the changes of in.
@@ -187,6 +227,9 @@ func (d *DynamoDB) DeleteTable(req *wire.Request, in *dynamodb.DeleteTableInput)
 	}
 	if r.protected {
 		return nil, invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
+	}
+	if r.global != nil && r.global.strong {
+		return nil, invalid("Table %s cannot be deleted while it is a replica of a multi-Region strongly consistent global table: delete its other replicas and its witness first", r.table.name)
 	}
 	r.deleting = true
 	r.enter(types.TableStatusDeleting, now, deleteTime)

@@ -88,6 +88,9 @@ func (d *DynamoDB) writeOne(req *wire.Request, w write) (written, error) {
 	if err != nil {
 		return written{}, err
 	}
+	if err := d.accepts(r); err != nil {
+		return written{}, err
+	}
 	c, err := r.evaluate(i)
 	if err != nil {
 		return written{}, err
