@@ -43,8 +43,6 @@ func (s scale) x(t float64) float64 {
 	return s.left + (t-s.from)/(s.to-s.from)*(s.right-s.left)
 }
 
-func (s scale) shows(t float64) bool { return t >= s.from && t <= s.to }
-
 // niceSteps are distances between ticks that people count in, within a decade of
 // seconds, minutes and hours.
 var niceSteps = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 18000, 36000}

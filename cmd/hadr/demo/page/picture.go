@@ -161,10 +161,10 @@ var kinds = []explained{
 
 // legend explains the kinds of states that occur.
 func (d *sketch) legend() {
-	x := d.left
+	x := edge
 	next := func(w float64) float64 {
-		if x+w > d.right && x > d.left {
-			x, d.y = d.left, d.y+lineHeight+6
+		if x+w > d.right && x > edge {
+			x, d.y = edge, d.y+lineHeight+6
 		}
 		at := x
 		x += w + 18
