@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,9 +127,9 @@ func TestPermissionsOfTheRole(t *testing.T) {
 
 func TestRetriesCountTheirAttempts(t *testing.T) {
 	run(t, func(l *landscape) {
-		tries := 0
+		var tries atomic.Int64
 		l.refuse = func(string) error {
-			if tries++; tries < 3 {
+			if tries.Add(1) < 3 {
 				return wire.Errorf("TooManyRequestsException", "busy").WithStatus(429)
 			}
 			return nil
@@ -140,13 +141,13 @@ func TestRetriesCountTheirAttempts(t *testing.T) {
 		if got := l.arrivals(); len(got) != 1 || !strings.HasPrefix(got[0].body, `"attempt 3 of `) || strings.Contains(got[0].body, "<") {
 			t.Errorf("arrivals are %v", got)
 		}
-		tries = -1000
+		tries.Store(-1000)
 		l.create("none", "at(2000-01-01T02:00:00)", func(in *api.CreateScheduleInput) {
 			in.Target.RetryPolicy = &types.RetryPolicy{MaximumRetryAttempts: aws.Int32(0)}
 		})
 		time.Sleep(3 * time.Hour)
-		if tries != -999 {
-			t.Errorf("%d attempts without retries, want 1", tries+1000)
+		if n := tries.Load() + 1000; n != 1 {
+			t.Errorf("%d attempts without retries, want 1", n)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func (s *Scheduler) createSchedule(r *wire.Request, in *api.CreateScheduleInput)
 		}
 		return &api.CreateScheduleOutput{ScheduleArn: aws.String(old.arn())}, nil
 	}
-	s.put(e, now)
+	s.put(e)
 	return &api.CreateScheduleOutput{ScheduleArn: aws.String(e.arn())}, nil
 }
 
@@ -67,7 +67,7 @@ func (s *Scheduler) updateSchedule(r *wire.Request, in *api.UpdateScheduleInput)
 		return &api.UpdateScheduleOutput{ScheduleArn: aws.String(old.arn())}, nil
 	}
 	e.created = old.created
-	s.put(e, now)
+	s.put(e)
 	return &api.UpdateScheduleOutput{ScheduleArn: aws.String(e.arn())}, nil
 }
 
@@ -88,7 +88,7 @@ func (s *Scheduler) draft(groups map[string]*group, in *api.CreateScheduleInput,
 }
 
 // put makes e the schedule of its name. The caller holds mu.
-func (s *Scheduler) put(e *entry, now time.Time) {
+func (s *Scheduler) put(e *entry) {
 	e.group.schedules[e.name()] = e
 	s.arrange(e, e.modified.Add(-1))
 	s.keeper.Ring()

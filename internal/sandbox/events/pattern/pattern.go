@@ -34,7 +34,7 @@ func Parse(text string) (Pattern, error) {
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return Pattern{}, errors.New("Filter is not an object")
+		return Pattern{}, errors.New("filter is not an object")
 	}
 	n, err := parseNode(m, nil)
 	return Pattern{n}, err
@@ -66,8 +66,8 @@ func parseNode(m map[string]any, path []string) (node, error) {
 		case map[string]any:
 			n.fields[key], err = parseNode(v, at)
 		case []any:
-			if key == "$or" && objects(v) {
-				n.anyOf, err = parseAlternatives(v, path)
+			if alternatives, ok := objects(v); ok && key == "$or" {
+				n.anyOf, err = parseAlternatives(alternatives, path)
 			} else {
 				n.leaves[key], err = parseTests(v, at)
 			}
@@ -81,16 +81,23 @@ func parseNode(m map[string]any, path []string) (node, error) {
 	return n, nil
 }
 
-// objects reports whether $or is the operator: a list of structures. Any other
-// list means a field of this name.
-func objects(list []any) bool {
-	return len(list) > 1 && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(map[string]any); return !ok })
+// objects returns the alternatives of $or where it is the operator: a list of
+// structures. Any other list means a field of this name.
+func objects(list []any) (out []map[string]any, ok bool) {
+	for _, v := range list {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, m)
+	}
+	return out, len(out) > 1
 }
 
-func parseAlternatives(list []any, path []string) ([]node, error) {
+func parseAlternatives(list []map[string]any, path []string) ([]node, error) {
 	var out []node
-	for _, v := range list {
-		n, err := parseNode(v.(map[string]any), path)
+	for _, m := range list {
+		n, err := parseNode(m, path)
 		if err != nil {
 			return nil, err
 		}

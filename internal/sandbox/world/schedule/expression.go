@@ -79,7 +79,7 @@ func (e Expression) Next(anchor, after time.Time, zone *time.Location) (time.Tim
 		if anchor.After(after) {
 			return anchor, true
 		}
-		return anchor.Add((after.Sub(anchor)/e.every + 1) * e.every), true
+		return anchor.Add(after.Sub(anchor).Truncate(e.every) + e.every), true
 	case At:
 		y, m, d := e.at.Date()
 		t := time.Date(y, m, d, e.at.Hour(), e.at.Minute(), e.at.Second(), 0, zone)
