@@ -85,6 +85,25 @@ cool-down: a standby that could lose a commit is not promoted.`,
 	return cmd
 }
 
+func rejoinCommand(o *options) *cobra.Command {
+	var node string
+	cmd := groupArg("rejoin GROUP", "Bring an old primary back as standby",
+		`Start the machine of a fenced node, start its database as standby of the
+primary and wait until it is back in peer state. The fence ends only then.`,
+		func(cmd *cobra.Command, s *session, group string) error {
+			now := s.clock.Now()
+			r, err := s.run(cmd.Context(), group, failover.RejoinAsked{
+				At: now, Node: node, OperationID: awsrunner.OperationID(now), Actor: actor(),
+			})
+			return tell(cmd, r, err)
+		}, o)
+	cmd.Flags().StringVar(&node, "node", "", "node to bring back")
+	if err := cmd.MarkFlagRequired("node"); err != nil {
+		panic(err) // a flag defined in the line above
+	}
+	return cmd
+}
+
 func resumeCommand(o *options) *cobra.Command {
 	return groupArg("resume GROUP", "Go on with a blocked or interrupted operation",
 		"Go on with a blocked operation after you did what it asked for, or with one whose runner died.",
@@ -146,8 +165,8 @@ func tell(cmd *cobra.Command, r control.Result, err error) error {
 		fmt.Fprintln(cmd.OutOrStdout(), "Nothing to do.")
 		return nil
 	}
-	switch r.Last.Event {
-	case "refused", "blocked":
+	switch {
+	case r.Last.Event == "refused", r.Last.Event == "blocked", r.Last.Outcome == "needs_reseed":
 		return errors.New("not done, see above")
 	}
 	return nil

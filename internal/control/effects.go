@@ -50,7 +50,7 @@ func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.E
 // mutates reports whether an effect changes something outside the record.
 func mutates(e failover.Effect) bool {
 	switch e.(type) {
-	case failover.Stop, failover.Start, failover.StartDatabase, failover.Promote, failover.MoveRoute, failover.Repair:
+	case failover.Stop, failover.Start, failover.StartDatabase, failover.Reintegrate, failover.Promote, failover.MoveRoute, failover.Repair:
 		return true
 	}
 	return false
@@ -98,6 +98,12 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 			w.log.Warn("starting the database failed", "node", e.Node, "operation", e.OperationID, "epoch", e.Epoch, "error", err)
 		}
 		return failover.Started{At: w.Clock.Now(), Node: e.Node, Outcome: outcome, Error: text(err)}
+	case failover.Reintegrate:
+		result := w.Engine.Rejoin(ctx, Promotion{
+			Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,
+			VIP: w.config().VIP, Deadline: e.Deadline, Settings: w.config().Settings,
+		})
+		return failover.Reintegrated{At: w.Clock.Now(), Node: e.Node, Outcome: result.Outcome, Code: result.Code, Detail: result.Detail}
 	case failover.ReadInstance:
 		state, _, err := w.Instances.State(ctx, w.node(e.Node))
 		return failover.InstanceRead{At: w.Clock.Now(), Node: e.Node, State: state, Error: text(err)}

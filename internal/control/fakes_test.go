@@ -218,6 +218,11 @@ func (s *site) StartDatabase(_ context.Context, p Promotion) (failover.Outcome, 
 	return failover.OK, nil
 }
 
+func (s *site) Rejoin(_ context.Context, p Promotion) PromotionResult {
+	s.call("rejoin %s", p.Node.ID)
+	return PromotionResult{Outcome: failover.OK}
+}
+
 func (s *site) Owner(_ context.Context, table, _ string) (string, error) { return s.owner[table], nil }
 
 func (s *site) Move(_ context.Context, table, _, eni string) error {

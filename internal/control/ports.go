@@ -101,6 +101,9 @@ type Engine interface {
 	// StartDatabase starts the database of a node in the role that it has on
 	// disk. What came of it is read afterwards.
 	StartDatabase(ctx context.Context, p Promotion) (failover.Outcome, error)
+	// Rejoin makes the database of a node the standby of the other one. What
+	// came of it is read afterwards.
+	Rejoin(ctx context.Context, p Promotion) PromotionResult
 }
 
 // Routes are the routes that lead to the endpoint.

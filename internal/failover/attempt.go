@@ -29,7 +29,7 @@ func (s State) alarmed(e Alarmed) (State, []Effect) {
 // ignores says why an alarm starts nothing, "" if it does.
 func (s State) ignores(e Alarmed) string {
 	switch {
-	case s.Operation != nil && !s.RouteOnly():
+	case s.Operation != nil && !s.RouteOnly() && s.Operation.Kind != Rejoin: // R30
 		if s.Phase == Blocked {
 			return fmt.Sprintf("operation %s is blocked: %s", s.Operation.ID, s.Operation.Blocked)
 		}
@@ -49,7 +49,7 @@ func (s State) asked(e Asked) (State, []Effect) {
 	}
 	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: e.Node, Human: e.Actor, Trigger: fmt.Sprintf("%s asks: %s", e.Actor, e.Reason), Since: e.At}
 	switch {
-	case s.Operation != nil && !s.RouteOnly():
+	case s.Operation != nil && !s.RouteOnly() && s.Operation.Kind != Rejoin:
 		return s.refuse(e.At, Decision{
 			Guard:  GuardBusy,
 			Reason: fmt.Sprintf("operation %s is at step %s", s.Operation.ID, s.Operation.Step),
@@ -145,6 +145,11 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 	to := s.Config.Other(a.Suspect)
 	s.Epoch++
 	s.Phase = TakingOver
+	if a.Kind == Takeover {
+		// It is read as a fit standby, so it is back, whatever a rejoin that
+		// was still under way would have said (R30).
+		delete(s.Fenced, to)
+	}
 	s.Operation = &Operation{
 		ID: a.OperationID, Kind: a.Kind, From: a.Suspect, To: to,
 		Step: StepRecheck, Attempt: 1, Started: e.At, StepSince: e.At, Deadline: e.At.Add(s.Config.GatherTimeout * 3),
@@ -196,6 +201,8 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 	switch op.Kind {
 	case Adopt:
 		what = fmt.Sprintf("node %s is primary already (an operator's takeover): follow it", op.To)
+	case Rejoin:
+		what = fmt.Sprintf("bring node %s back as standby of node %s", op.From, op.To)
 	case Restart:
 		what = fmt.Sprintf("start the database of node %s again in place, as node %s can't take over", op.From, op.To)
 	}

@@ -117,7 +117,7 @@ func (s State) fenced(at time.Time) (State, []Effect) {
 // noteFence keeps what is known of the fence (R17: only what is read counts).
 func (s *State) noteFence(e InstanceRead) {
 	op := s.Operation
-	if e.Node != op.From || op.Step == StepRestart {
+	if e.Node != op.From || op.Step == StepRestart || op.Kind == Rejoin {
 		return
 	}
 	if e.State.Leaving() && op.Fence.Accepted.IsZero() {

@@ -79,7 +79,7 @@ func (s State) restarting(e InstanceRead) (State, []Effect) {
 }
 
 func (s State) started(e Started) (State, []Effect) {
-	if s.Operation.Step != StepRestart {
+	if s.Operation.Step != StepRestart && s.Operation.Step != StepBoot {
 		return s, nil
 	}
 	return s.again()

@@ -22,6 +22,12 @@ func (s State) resume(at time.Time) (State, []Effect) {
 		return s, []Effect{s.readNode(op.To)}
 	case StepFence, StepFenced:
 		return s, []Effect{ReadInstance{Node: op.From}}
+	case StepBoot:
+		return s, []Effect{ReadInstance{Node: op.From}}
+	case StepReintegrate:
+		return s, []Effect{s.reintegration()}
+	case StepPeer:
+		return s, []Effect{s.readNode(op.From)}
 	case StepWithdraw:
 		return s, []Effect{ReadInstance{Node: op.To}}
 	case StepPromote:
@@ -57,6 +63,8 @@ func (s State) instanceRead(e InstanceRead) (State, []Effect) {
 		return s.verified(e.At)
 	case op.Step == StepRestart && e.Node == op.From:
 		return s.restarting(e)
+	case op.Step == StepBoot && e.Node == op.From:
+		return s.booting(e)
 	}
 	return s, nil
 }
@@ -71,6 +79,8 @@ func (s State) nodeRead(e NodeRead) (State, []Effect) {
 		return s.confirming(e)
 	case op.Step == StepRestart && e.Observation.Node == op.From:
 		return s.restarted(e)
+	case op.Step == StepPeer && e.Observation.Node == op.From:
+		return s.peering(e)
 	}
 	return s, nil
 }

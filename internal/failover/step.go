@@ -34,6 +34,8 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.watched(e)
 	case Repaired:
 		return s.repaired(e)
+	case RejoinAsked:
+		return s.rejoinAsked(e)
 	case Retried:
 		return s.retried(e)
 	case Cancelled:
@@ -57,6 +59,8 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.pathChecked(e)
 	case Started:
 		return s.started(e)
+	case Reintegrated:
+		return s.reintegrated(e)
 	}
 	return s, nil
 }

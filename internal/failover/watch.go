@@ -120,7 +120,7 @@ func (s State) fenceAgain(e Watched) []Effect {
 		entry := Entry{
 			At: e.At, Event: "fenced_again", Epoch: s.Epoch, From: node, Actor: "watch",
 			Reason: fmt.Sprintf("node %s is fenced since epoch %d and its machine is %s: stop it again, before its database ruins its log or accepts a write", node, s.Fenced[node].Epoch, o.Instance),
-			Next:   fmt.Sprintf("to bring it back as standby: hadr maintenance %s --on, start it, db2 start hadr on db ... as standby, then: hadr rejoined %s --node %s", s.Group, s.Group, node),
+			Next:   fmt.Sprintf("to bring it back as standby: hadr rejoin %s --node %s", s.Group, node),
 		}
 		effects = append(effects, Record{Entry: entry}, Notify{Entry: entry}, Stop{Node: node, Epoch: s.Epoch})
 	}

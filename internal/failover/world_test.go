@@ -22,6 +22,7 @@ type fakeWorld struct {
 	onCheck   func(*fakeWorld, CheckPath) PathChecked
 	onStart   func(*fakeWorld, Start) Started
 	onStartDB func(*fakeWorld)
+	onRejoin  func(*fakeWorld, Reintegrate) Reintegrated
 	onClaim   func(*fakeWorld, State) Claimed
 	onSeal    func(*fakeWorld) Sealed
 
@@ -123,6 +124,13 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 		return w.promote(s, e)
 	case MoveRoute:
 		return w.move(s, e)
+	case Reintegrate:
+		w.note("reintegrate %s", e.Node)
+		if w.onRejoin != nil {
+			return w.onRejoin(w, e)
+		}
+		w.role[e.Node] = RoleStandby
+		return Reintegrated{At: w.at, Node: e.Node, Outcome: OK}
 	case StartDatabase:
 		w.note("start database %s", e.Node)
 		if w.onStartDB != nil {

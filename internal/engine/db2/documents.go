@@ -21,7 +21,7 @@ type Parameter struct {
 
 // Document is an SSM command document of this engine.
 type Document struct {
-	Kind        string // "status", "takeover", "start" or "path_check"
+	Kind        string // "status", "takeover", "start", "rejoin" or "path_check"
 	Description string
 	Parameters  []Parameter
 	timeout     int // seconds that the script may run
@@ -35,6 +35,8 @@ var (
 	takeoverScript string
 	//go:embed scripts/start.sh
 	startScript string
+	//go:embed scripts/rejoin.sh
+	rejoinScript string
 	//go:embed scripts/path_check.sh
 	pathCheckScript string
 )
@@ -71,6 +73,11 @@ var documents = map[string]Document{
 		Kind: "start", Description: "hadr: start a Db2 instance and activate its database, in the role that it has.",
 		Parameters: []Parameter{paramGroup, paramTable, paramEpoch, paramOperation, paramStep, paramAttempt, paramDeadline, paramDatabase, paramOwner},
 		timeout:    400, script: startScript,
+	},
+	"rejoin": {
+		Kind: "rejoin", Description: "hadr: bring a Db2 database back as HADR standby.",
+		Parameters: []Parameter{paramGroup, paramTable, paramEpoch, paramOperation, paramStep, paramAttempt, paramDeadline, paramDatabase, paramOwner, paramVIP},
+		timeout:    240, script: rejoinScript,
 	},
 	"path_check": {
 		Kind: "path_check", Description: "hadr: open a TCP connection to the endpoint of a group.",

@@ -55,7 +55,7 @@ func TestDocumentContent(t *testing.T) {
 			}
 		})
 	}
-	if _, err := DocumentOf("other"); err == nil || !strings.Contains(err.Error(), "path_check, start, status, takeover") {
+	if _, err := DocumentOf("other"); err == nil || !strings.Contains(err.Error(), "path_check, rejoin, start, status, takeover") {
 		t.Errorf("unknown kind: %v", err)
 	}
 }

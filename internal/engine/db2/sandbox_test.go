@@ -62,7 +62,7 @@ func (p *pair) Run(ctx context.Context, q command.Request) command.Result {
 
 var settings = map[string]string{
 	"database": "SAMPLE", "instance_owner": "db2inst1", "syncmode": "NEARSYNC", "peer_window_seconds": "120", "hadr_timeout_seconds": "60",
-	"status_document": "status", "takeover_document": "takeover", "start_document": "start", "table_arn": "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr",
+	"status_document": "status", "takeover_document": "takeover", "start_document": "start", "rejoin_document": "rejoin", "table_arn": "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr",
 }
 
 // observe reads a node within a minute.
@@ -205,6 +205,51 @@ func TestSimulatedPairStartsInPlace(t *testing.T) {
 		}
 		if outcome, err := start(8, time.Now().Add(time.Minute)); outcome != failover.OK {
 			t.Errorf("an active database is no error: %s, %v", outcome, err)
+		}
+	})
+}
+
+// After a takeover the old primary is switched on again: it comes back as
+// standby of the new one, in peer state, without the endpoint's address (R28).
+func TestSimulatedPairRejoins(t *testing.T) {
+	inPeer(t, func(t *testing.T, p *pair) {
+		p.hosts.Off("i-a")
+		time.Sleep(45 * time.Second)
+		if r := p.promote(1); r.Outcome != failover.OK {
+			t.Fatalf("takeover: %+v", r)
+		}
+		if err := p.hosts.Boot(p.a); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second) // its database comes up by itself, as PRIMARY on disk
+		rejoin := func(epoch uint64) control.PromotionResult {
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer stop()
+			return db2.New(p, clock.System()).Rejoin(ctx, control.Promotion{
+				Group: "orders", Node: failover.NodeConfig{ID: "a", Instance: "i-a"}, Epoch: epoch, OperationID: "op2", Attempt: 1,
+				VIP: endpoint, Deadline: time.Now().Add(time.Minute), Settings: settings,
+			})
+		}
+		for range 2 { // the second time changes nothing
+			if r := rejoin(2); r.Outcome != failover.OK {
+				t.Fatalf("rejoin: %+v", r)
+			}
+		}
+		var a failover.Observation
+		for range 120 {
+			if a = p.observe("i-a"); a.Fitness == failover.Fit {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		if a.Role != failover.RoleStandby || a.State != "PEER" || a.Fitness != failover.Fit {
+			t.Errorf("after the rejoin: %+v", a)
+		}
+		if b := p.observe("i-b"); b.Role != failover.RolePrimary {
+			t.Errorf("the new primary: %+v", b)
+		}
+		if r := rejoin(1); r.Outcome != failover.Failed || !strings.Contains(r.Detail, "epoch 1 is over") {
+			t.Errorf("below the highest epoch: %+v", r)
 		}
 	})
 }

@@ -18,6 +18,7 @@ type Settings struct {
 
 	StatusDocument    string
 	TakeoverDocument  string
+	RejoinDocument    string // "" = nodes are brought back by hand
 	StartDocument     string // "" = databases are not started in place (R31)
 	PathCheckDocument string
 	TableARN          string
@@ -25,11 +26,11 @@ type Settings struct {
 
 // ParseSettings reads the settings of a group's configuration: database,
 // instance_owner, syncmode, peer_window_seconds, hadr_timeout_seconds,
-// status_document, takeover_document, start_document, path_check_document and table_arn.
+// status_document, takeover_document, start_document, rejoin_document, path_check_document and table_arn.
 func ParseSettings(m map[string]string) (Settings, error) {
 	s := Settings{
 		Database: m["database"], Owner: m["instance_owner"], SyncMode: m["syncmode"],
-		StatusDocument: m["status_document"], TakeoverDocument: m["takeover_document"], StartDocument: m["start_document"], PathCheckDocument: m["path_check_document"],
+		StatusDocument: m["status_document"], TakeoverDocument: m["takeover_document"], StartDocument: m["start_document"], RejoinDocument: m["rejoin_document"], PathCheckDocument: m["path_check_document"],
 		TableARN: m["table_arn"],
 	}
 	for name, p := range map[string]*int64{"peer_window_seconds": &s.PeerWindow, "hadr_timeout_seconds": &s.Timeout} {

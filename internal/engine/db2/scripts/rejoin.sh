@@ -1,0 +1,77 @@
+# Brings the database of this node back as standby of the other one.
+#
+# Nothing connects to it before: a connection would activate an old primary and
+# spoil its log (APAR IT10602). So the address is taken away first (R28).
+
+state="${HADR_ROOT:-}/var/lib/hadr/$group"
+
+section() { printf '=== hadr %s\n' "$1"; }
+
+refuse() {
+	section outcome
+	printf 'refused\n'
+	section reason
+	printf '%s\n' "$1"
+	section end
+	exit 1
+}
+
+as_owner() {
+	runuser -l "$owner" -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 5 $1 $2" 2>&1
+}
+
+mkdir -p "$state" || refuse "directory $state can't be made"
+
+# R12: a node belongs to one state table.
+if [ -f "$state/table" ]; then
+	table=$(cat "$state/table")
+	[ "$table" = "$table_arn" ] || refuse "this node belongs to state table $table, not to $table_arn: remove $state/table if that one is gone"
+else
+	printf '%s\n' "$table_arn" >"$state/table"
+fi
+
+# R21: never below the highest epoch that this node has seen, and never late.
+highest=0
+if [ -f "$state/epoch" ]; then
+	highest=$(cat "$state/epoch")
+fi
+case "$highest" in
+'' | *[!0-9]*) refuse "file $state/epoch is damaged: it must hold a number" ;;
+esac
+[ "$epoch" -ge "$highest" ] || refuse "epoch $epoch is over: this node has seen epoch $highest"
+now=$(date +%s)
+[ "$now" -lt "$deadline" ] || refuse "the deadline $deadline has passed: the clock of this node reads $now"
+printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoch"
+
+if [ "$vip" != none ]; then
+	addresses=$(ip addr show)
+	case "$addresses" in
+	*" $vip/"*) ip addr del "$vip/32" dev lo || refuse "address $vip can't be taken away" ;;
+	esac
+fi
+
+# A database that comes up by itself is an old primary that waits for a standby.
+# It must not be deactivated, which would change its log (APAR IC66646): it is
+# killed, and started as standby from a server that serves nothing.
+hadr=$(as_owner 15 "db2pd -db $database -hadr")
+case "$hadr" in
+*'HADR_ROLE = STANDBY'*) ;;
+*) as_owner 60 db2_kill >/dev/null ;;
+esac
+as_owner 60 db2start >/dev/null
+reply=$(as_owner 120 "db2 start hadr on db $database as standby")
+code=$?
+section outcome
+case "$code.$reply" in
+[0-3].* | *SQL1777N*) printf 'started\n' ;;
+*) printf 'failed\n' ;;
+esac
+section reason
+printf 'operation %s attempt %s\n' "$operation" "$attempt"
+section rejoin
+printf '%s\n' "$reply"
+section end
+case "$code.$reply" in
+[0-3].* | *SQL1777N*) exit 0 ;;
+esac
+exit 1
