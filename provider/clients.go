@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -38,6 +39,7 @@ type clients struct {
 	ec2        *ec2.Client
 	iam        *iam.Client
 	lambda     *lambda.Client
+	scheduler  *scheduler.Client
 	ssm        *ssm.Client
 	sts        *sts.Client
 
@@ -61,6 +63,7 @@ func newClients(cfg aws.Config, s settings, c clock.Clock, code fs.FS) *clients 
 		ec2:         ec2.NewFromConfig(cfg, func(o *ec2.Options) { at("ec2", &o.BaseEndpoint) }),
 		iam:         iam.NewFromConfig(cfg, func(o *iam.Options) { at("iam", &o.BaseEndpoint) }),
 		lambda:      lambda.NewFromConfig(cfg, func(o *lambda.Options) { at("lambda", &o.BaseEndpoint) }),
+		scheduler:   scheduler.NewFromConfig(cfg, func(o *scheduler.Options) { at("scheduler", &o.BaseEndpoint) }),
 		ssm:         ssm.NewFromConfig(cfg, func(o *ssm.Options) { at("ssm", &o.BaseEndpoint) }),
 		sts:         sts.NewFromConfig(cfg, func(o *sts.Options) { at("sts", &o.BaseEndpoint) }),
 	}

@@ -19,6 +19,7 @@ type functionModel struct {
 	Name                  types.String `tfsdk:"name"`
 	Kind                  types.String `tfsdk:"kind"`
 	TableARN              types.String `tfsdk:"table_arn"`
+	Groups                types.Set    `tfsdk:"groups"`
 	AlarmNames            types.Set    `tfsdk:"alarm_names"`
 	InstanceIDs           types.Set    `tfsdk:"instance_ids"`
 	CheckerInstanceIDs    types.Set    `tfsdk:"checker_instance_ids"`
@@ -34,6 +35,7 @@ type functionModel struct {
 	FailureDestinationARN types.String `tfsdk:"failure_destination_arn"`
 	RoleARN               types.String `tfsdk:"role_arn"`
 	Policy                types.String `tfsdk:"policy"`
+	Environment           types.Map    `tfsdk:"environment"`
 	SourceCodeHash        types.String `tfsdk:"source_code_hash"`
 	LogGroupName          types.String `tfsdk:"log_group_name"`
 	Tags                  types.Map    `tfsdk:"tags"`
@@ -60,9 +62,16 @@ func (m functionModel) scope(ctx context.Context, c *clients, id identity, diags
 	}
 }
 
-// known reports whether everything that the policy is made of is known.
-func (m functionModel) known() bool {
-	if m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() {
+func (m functionModel) policyText(ctx context.Context, c *clients, id identity, diags *diag.Diagnostics) types.String {
+	if m.kind().policy == nil {
+		return types.StringUnknown()
+	}
+	return types.StringValue(m.kind().policy(m.scope(ctx, c, id, diags)).String())
+}
+
+// policyKnown reports whether everything that the policy is made of is known.
+func (m functionModel) policyKnown() bool {
+	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() {
 		return false
 	}
 	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames} {
@@ -71,6 +80,12 @@ func (m functionModel) known() bool {
 		}
 	}
 	return true
+}
+
+// environmentKnown reports whether everything that the environment is made of
+// is known.
+func (m functionModel) environmentKnown() bool {
+	return !m.TableARN.IsUnknown() && !m.LogLevel.IsUnknown() && !hasUnknown(m.Groups)
 }
 
 func isUnknown(v attr.Value) bool { return v.IsUnknown() }
@@ -85,7 +100,7 @@ func (m functionModel) create(code functionCode, tags map[string]string) *lambda
 		Architectures: m.architectures(),
 		MemorySize:    goInt32(m.MemoryMB),
 		Timeout:       goInt32(m.TimeoutSeconds),
-		Environment:   m.environment(),
+		Environment:   &lambdatypes.Environment{Variables: m.variables()},
 		Tags:          tags,
 	}
 }
@@ -97,15 +112,30 @@ func (m functionModel) configuration() *lambda.UpdateFunctionConfigurationInput 
 		Handler:      goString(m.Kind),
 		MemorySize:   goInt32(m.MemoryMB),
 		Timeout:      goInt32(m.TimeoutSeconds),
-		Environment:  m.environment(),
+		Environment:  &lambdatypes.Environment{Variables: m.variables()},
 	}
 }
 
-func (m functionModel) environment() *lambdatypes.Environment {
-	return &lambdatypes.Environment{Variables: map[string]string{
-		"HADR_TABLE":     tableOf(m.TableARN.ValueString()),
-		"HADR_LOG_LEVEL": m.LogLevel.ValueString(),
-	}}
+// Environment variables of a function.
+const (
+	envTable    = "HADR_TABLE"
+	envLogLevel = "HADR_LOG_LEVEL"
+	envGroups   = "HADR_GROUPS" // with commas, in order
+)
+
+func (m functionModel) variables() map[string]string {
+	v := map[string]string{envTable: tableOf(m.TableARN.ValueString()), envLogLevel: m.LogLevel.ValueString()}
+	var names []string
+	for _, g := range m.Groups.Elements() {
+		if s, ok := g.(types.String); ok {
+			names = append(names, s.ValueString())
+		}
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		v[envGroups] = strings.Join(names, ",")
+	}
+	return v
 }
 
 func (m functionModel) architectures() []lambdatypes.Architecture {
@@ -130,7 +160,7 @@ func (m functionModel) invocation() *lambda.PutFunctionEventInvokeConfigInput {
 // sameConfiguration reports whether UpdateFunctionConfiguration has nothing to do.
 func (m functionModel) sameConfiguration(o functionModel) bool {
 	return m.RoleARN.Equal(o.RoleARN) && m.MemoryMB.Equal(o.MemoryMB) && m.TimeoutSeconds.Equal(o.TimeoutSeconds) &&
-		m.TableARN.Equal(o.TableARN) && m.LogLevel.Equal(o.LogLevel)
+		m.Environment.Equal(o.Environment)
 }
 
 func (m functionModel) sameInvocation(o functionModel) bool {
@@ -162,8 +192,10 @@ func (m *functionModel) flatten(f *lambda.GetFunctionOutput) {
 	if c.Environment != nil {
 		env = c.Environment.Variables
 	}
-	m.LogLevel = types.StringValue(env["HADR_LOG_LEVEL"])
-	if table := env["HADR_TABLE"]; table != tableOf(m.TableARN.ValueString()) {
+	m.Environment = tfFullMap(env)
+	m.LogLevel = types.StringValue(env[envLogLevel])
+	m.Groups = tfSet(strings.FieldsFunc(env[envGroups], func(r rune) bool { return r == ',' }))
+	if table := env[envTable]; table != tableOf(m.TableARN.ValueString()) {
 		m.TableARN = types.StringValue(siblingARN(m.ARN.ValueString(), "dynamodb", "table/"+table))
 	}
 }

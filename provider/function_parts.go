@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsarn "github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -58,54 +55,7 @@ func (p functionParts) deleteLogGroup(ctx context.Context, name string) error {
 	return err
 }
 
-func (p functionParts) putRole(ctx context.Context, name, policyText string, tags map[string]string) (string, error) {
-	in := &iam.CreateRoleInput{
-		RoleName: &name, AssumeRolePolicyDocument: aws.String(assumeByLambda().String()),
-		Description: aws.String("Execution role of the function " + name + " of hadr"),
-	}
-	for _, k := range sortedKeys(tags) {
-		in.Tags = append(in.Tags, iamtypes.Tag{Key: &k, Value: aws.String(tags[k])})
-	}
-	out, err := p.iam.CreateRole(ctx, in)
-	if err != nil {
-		return "", err
-	}
-	return aws.ToString(out.Role.Arn), p.putRolePolicy(ctx, name, policyText)
-}
-
-func (p functionParts) putRolePolicy(ctx context.Context, role, text string) error {
-	_, err := p.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &role, PolicyName: aws.String(ownPolicyName), PolicyDocument: &text})
-	return err
-}
-
-// rolePolicy is the text of the own policy, "" if there is none. IAM answers
-// with an encoded URL:
-// https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRolePolicy.html
-func (p functionParts) rolePolicy(ctx context.Context, role string) (string, error) {
-	return readRolePolicy(ctx, p.clients, role, ownPolicyName)
-}
-
-func readRolePolicy(ctx context.Context, c *clients, role, name string) (string, error) {
-	out, err := c.iam.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &role, PolicyName: &name})
-	if notFound(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return url.QueryUnescape(aws.ToString(out.PolicyDocument))
-}
-
-func (p functionParts) deleteRole(ctx context.Context, name string) error {
-	_, err := p.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: aws.String(ownPolicyName)})
-	if err != nil && !notFound(err) {
-		return err
-	}
-	if _, err = p.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name}); notFound(err) {
-		return nil
-	}
-	return err
-}
+func (p functionParts) role(name string) ownRole { return ownRole{p.clients, name, ownPolicyName} }
 
 // create retries while a new role is not known to Lambda yet.
 func (p functionParts) create(ctx context.Context, in *lambda.CreateFunctionInput) (*lambda.CreateFunctionOutput, error) {

@@ -57,6 +57,14 @@ func takeoverPolicy(s functionScope) policy {
 	)
 }
 
+// watchPolicy allows what a resumed takeover needs, and the sweep of handled
+// events, which reads the whole table.
+func watchPolicy(s functionScope) policy {
+	p := takeoverPolicy(s)
+	p.Statement = append(p.Statement, allow("Sweep", []string{s.TableARN}, "dynamodb:Scan"))
+	return p
+}
+
 // onFailure lets Lambda hand over events that it gave up:
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
 func (s functionScope) onFailure() statement {

@@ -16,9 +16,10 @@ import (
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*functionResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*functionResource)(nil)
-	_ resource.ResourceWithImportState = (*functionResource)(nil)
+	_ resource.ResourceWithConfigure      = (*functionResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*functionResource)(nil)
+	_ resource.ResourceWithImportState    = (*functionResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*functionResource)(nil)
 )
 
 // functionTimeout bounds the wait for a function to become active or updated:
@@ -37,35 +38,55 @@ func (r *functionResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 	resp.Schema = functionSchema()
 }
 
-// ModifyPlan shows the policy and the hash of the code as they will be, so that
-// a new provider version, too, is a visible change.
+func (r *functionResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	var m functionModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(m.validateKind()...)
+	}
+}
+
+// ModifyPlan shows policy, environment and the hash of the code as they will
+// be, so that a new provider version, too, is a visible change.
 func (r *functionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	planTags(ctx, r.clients, req, resp)
-	if req.Plan.Raw.IsNull() || r.clients == nil {
+	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var m functionModel
+	var m, config functionModel
 	resp.Diagnostics.Append(resp.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if code, ok := r.codeFor(m.Architecture.ValueString()); ok {
-		m.SourceCodeHash = types.StringValue(code.Hash)
-	} else if !m.Architecture.IsUnknown() && req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(diagnose.NoCode(m.Kind.ValueString(), m.Architecture.ValueString()))
-		return
+	m.fillDefaults(config)
+	m.Environment = types.MapUnknown(types.StringType)
+	if m.environmentKnown() {
+		m.Environment = tfFullMap(m.variables())
 	}
-	if m.known() {
-		id, err := r.identity(ctx)
-		if err != nil {
-			resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
-			return
-		}
-		m.Policy = types.StringValue(takeoverPolicy(m.scope(ctx, r.clients, id, &resp.Diagnostics)).String())
-	} else {
-		m.Policy = types.StringUnknown()
+	if r.clients != nil {
+		r.planParts(ctx, req.State.Raw.IsNull(), &m, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
+}
+
+// planParts plans what needs AWS or the code.
+func (r *functionResource) planParts(ctx context.Context, isNew bool, m *functionModel, diags *diag.Diagnostics) {
+	if code, ok := r.codeFor(m.Architecture.ValueString()); ok {
+		m.SourceCodeHash = types.StringValue(code.Hash)
+	} else if !m.Architecture.IsUnknown() && isNew {
+		diags.Append(diagnose.NoCode(m.Kind.ValueString(), m.Architecture.ValueString()))
+		return
+	}
+	m.Policy = types.StringUnknown()
+	if m.policyKnown() {
+		id, err := r.identity(ctx)
+		if err != nil {
+			diags.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
+			return
+		}
+		m.Policy = m.policyText(ctx, r.clients, id, diags)
+	}
 }
 
 func (r *functionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -87,14 +108,14 @@ func (r *functionResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	tags := r.allTags(ctx, m.Tags, &resp.Diagnostics)
-	m.Policy = types.StringValue(takeoverPolicy(m.scope(ctx, r.clients, id, &resp.Diagnostics)).String())
+	m.Policy, m.Environment = m.policyText(ctx, r.clients, id, &resp.Diagnostics), tfFullMap(m.variables())
 	m.LogGroupName = types.StringValue(logGroupRoot + name)
 	if err := parts.putLogGroup(ctx, m.LogGroupName.ValueString(), m.LogRetentionDays.ValueInt64(), tags); err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("creating log group", m.LogGroupName.ValueString(), err))
 		return
 	}
 	if m.RoleARN.IsUnknown() {
-		arn, err := parts.putRole(ctx, m.ownRoleName(), m.Policy.ValueString(), tags)
+		arn, err := parts.role(m.ownRoleName()).create(ctx, assumeByLambda(), "Execution role of the function "+name+" of hadr", m.Policy.ValueString(), tags)
 		if err != nil {
 			resp.Diagnostics.Append(diagnose.Failed("creating execution role", m.ownRoleName(), err))
 			return
@@ -162,7 +183,7 @@ func (r *functionResource) readParts(ctx context.Context, m *functionModel) erro
 	}
 	m.AlarmNames = tfSet(names)
 	if m.ownRole() {
-		text, err := parts.rolePolicy(ctx, m.ownRoleName())
+		text, err := parts.role(m.ownRoleName()).policy(ctx)
 		if err != nil {
 			return err
 		}
@@ -186,7 +207,7 @@ func (r *functionResource) Update(ctx context.Context, req resource.UpdateReques
 		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
 		return
 	}
-	want.Policy = types.StringValue(takeoverPolicy(want.scope(ctx, r.clients, id, &resp.Diagnostics)).String())
+	want.Policy, want.Environment = want.policyText(ctx, r.clients, id, &resp.Diagnostics), tfFullMap(want.variables())
 	if want.SourceCodeHash.IsUnknown() {
 		want.SourceCodeHash = have.SourceCodeHash
 	}
@@ -205,7 +226,7 @@ func (r *functionResource) change(ctx context.Context, id identity, have functio
 		}
 	}
 	if have.ownRole() && want.ownRole() {
-		if err := parts.putRolePolicy(ctx, want.ownRoleName(), want.Policy.ValueString()); err != nil {
+		if err := parts.role(want.ownRoleName()).allow(ctx, want.Policy.ValueString()); err != nil {
 			return err
 		}
 	}
@@ -248,7 +269,7 @@ func (r *functionResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	if m.ownRole() {
-		if err := parts.deleteRole(ctx, m.ownRoleName()); err != nil {
+		if err := parts.role(m.ownRoleName()).delete(ctx); err != nil {
 			resp.Diagnostics.Append(diagnose.Failed("deleting execution role", m.ownRoleName(), err))
 		}
 	}

@@ -22,7 +22,6 @@ const (
 	maxFunctionTimeout = 900
 	minEventAge        = 180 // two retries come after one and after two more minutes
 	maxEventAge        = 21600
-	defaultEventAge    = 360
 	maxRetries         = 2
 	defaultMemory      = 256
 	defaultRetention   = 90
@@ -44,9 +43,10 @@ func functionSchema() schema.Schema {
 			regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`), "must have 1 to 64 letters, digits, hyphens and underscores")},
 			MarkdownDescription: "Name of the function, and of its execution role and log group."},
 		"kind": schema.StringAttribute{Required: true, PlanModifiers: replace, Validators: []validator.String{stringvalidator.OneOf(functionKinds...)},
-			MarkdownDescription: "What the function does: `takeover` answers alarms, decides and takes over."},
+			MarkdownDescription: "What the function does: `takeover` answers alarms, decides and takes over; `watch` looks at `groups` every minute, invoked by a `hadr_schedule`: it goes on with what was interrupted, acts on alarms that are red but were missed, and puts right what differs from the record."},
 		"table_arn": schema.StringAttribute{Required: true, Validators: []validator.String{arnOf("dynamodb")},
 			MarkdownDescription: "ARN of the state table."},
+		"groups": ids(groupName, "Groups that a function of kind `watch` looks at."),
 		"alarm_names": ids(stringvalidator.LengthBetween(1, maxAlarmName),
 			"Names of the alarms that may invoke the function. Names, not references: the alarms name the function in their actions, and a reference back would be a cycle."),
 		"instance_ids":         ids(instanceID, "EC2 instances of the nodes: the function may stop and start them and run `document_names` on them."),
@@ -59,25 +59,27 @@ func functionSchema() schema.Schema {
 			MarkdownDescription: "Processor: `arm64` (default, cheaper) or `amd64` (Lambda calls it x86_64)."},
 		"memory_mb": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(defaultMemory),
 			Validators: []validator.Int64{int64validator.Between(128, 10240)}, MarkdownDescription: "Memory in MB. Default: 256."},
-		"timeout_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(maxFunctionTimeout),
+		"timeout_seconds": schema.Int64Attribute{Optional: true, Computed: true,
 			Validators:          []validator.Int64{int64validator.Between(30, maxFunctionTimeout)},
-			MarkdownDescription: "Longest run in seconds. Default: 900. A run that is cut off is resumed from the record by the next one."},
+			MarkdownDescription: "Longest run in seconds. Default: 900, and 300 for `watch`. A run that is cut off is resumed from the record by the next one."},
 		"log_level": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("info"),
 			Validators:          []validator.String{stringvalidator.OneOf("debug", "info", "warn", "error")},
 			MarkdownDescription: "`debug`, `info` (default), `warn` or `error`."},
 		"log_retention_days": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(defaultRetention),
 			Validators: []validator.Int64{int64validator.OneOf(retentions...)}, MarkdownDescription: "How long CloudWatch Logs keeps the function's log. Default: 90."},
-		"maximum_event_age_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(defaultEventAge),
+		"maximum_event_age_seconds": schema.Int64Attribute{Optional: true, Computed: true,
 			Validators:          []validator.Int64{int64validator.Between(minEventAge, maxEventAge)},
-			MarkdownDescription: "How long Lambda keeps an event that it could not deliver. Default: 360; at least 180, because the second retry comes after three minutes. Old events do no harm: the function compares them with the record."},
-		"maximum_retry_attempts": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(maxRetries),
-			Validators: []validator.Int64{int64validator.Between(0, maxRetries)}, MarkdownDescription: "Retries of a failed run. Default: 2."},
+			MarkdownDescription: "How long Lambda keeps an event that it could not deliver. Default: 360, and 180 for `watch`; at least 180, because the second retry comes after three minutes. Old events do no harm: the function compares them with the record."},
+		"maximum_retry_attempts": schema.Int64Attribute{Optional: true, Computed: true,
+			Validators: []validator.Int64{int64validator.Between(0, maxRetries)}, MarkdownDescription: "Retries of a failed run. Default: 2, and 0 for `watch`, which comes again in a minute."},
 		"failure_destination_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("sns", "sqs")},
 			MarkdownDescription: "Topic or queue that gets the events that failed for good."},
 		"role_arn": schema.StringAttribute{Optional: true, Computed: true, Validators: []validator.String{arnOf("iam")}, PlanModifiers: keep,
 			MarkdownDescription: "Execution role. Default: a role of the function's own, which allows what is named here and nothing else; see `policy`."},
 		"policy": schema.StringAttribute{Computed: true,
 			MarkdownDescription: "IAM policy (JSON) that the function needs: what its own role has, and what the role of `role_arn` must have."},
+		"environment": schema.MapAttribute{Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Environment variables of the function. What somebody adds or changes there, an apply sets right."},
 		"source_code_hash": schema.StringAttribute{Computed: true,
 			MarkdownDescription: "SHA-256 of the function's code in base64. A new version of the provider changes it and so updates the function."},
 		"log_group_name": schema.StringAttribute{Computed: true, PlanModifiers: keep, MarkdownDescription: "Log group of the function."},
@@ -93,6 +95,6 @@ func functionSchema() schema.Schema {
 }
 
 var (
-	functionKinds = []string{"takeover"}
+	functionKinds = []string{kindTakeover, kindWatch}
 	documentName  = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,128}$`), "must have 3 to 128 letters, digits, hyphens, underscores and dots")
 )

@@ -37,8 +37,9 @@ func policies(t *testing.T) map[string]policy {
 		t.Fatal(diags)
 	}
 	return map[string]policy{
-		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue),
-		"trust": assumeByLambda(), "host": host,
+		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue), "watch": watchPolicy(scope),
+		"schedule": schedulePolicy("arn:aws:lambda:eu-central-1:123456789012:function:hadr-watch"),
+		"trust":    assumeByLambda(), "schedule-trust": assumeByScheduler("123456789012"), "host": host,
 	}
 }
 

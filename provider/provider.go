@@ -79,6 +79,7 @@ func (p *hadrProvider) Resources(context.Context) []func() resource.Resource {
 		newHostPolicyResource,
 		newMetricAlarmResource,
 		newGroupResource,
+		newScheduleResource,
 		newSQLLatencyMetricResource,
 		newStateTableResource,
 		newVIPRouteResource,

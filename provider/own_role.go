@@ -1,0 +1,60 @@
+package provider
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+)
+
+// ownRole is an execution role that a resource makes for itself, with one
+// inline policy of a fixed name, so that a read finds it and a destroy removes
+// it.
+type ownRole struct {
+	*clients
+	name, policyName string
+}
+
+// create makes the role and returns its ARN.
+func (o ownRole) create(ctx context.Context, trust policy, description, policyText string, tags map[string]string) (string, error) {
+	in := &iam.CreateRoleInput{RoleName: &o.name, AssumeRolePolicyDocument: aws.String(trust.String()), Description: &description}
+	for _, k := range sortedKeys(tags) {
+		in.Tags = append(in.Tags, iamtypes.Tag{Key: &k, Value: aws.String(tags[k])})
+	}
+	out, err := o.iam.CreateRole(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.Role.Arn), o.allow(ctx, policyText)
+}
+
+func (o ownRole) allow(ctx context.Context, text string) error {
+	_, err := o.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &o.name, PolicyName: &o.policyName, PolicyDocument: &text})
+	return err
+}
+
+// policy is the text of the policy, "" if there is none. IAM answers with an
+// encoded URL: https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRolePolicy.html
+func (o ownRole) policy(ctx context.Context) (string, error) {
+	out, err := o.iam.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &o.name, PolicyName: &o.policyName})
+	if notFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return url.QueryUnescape(aws.ToString(out.PolicyDocument))
+}
+
+func (o ownRole) delete(ctx context.Context) error {
+	_, err := o.iam.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &o.name, PolicyName: &o.policyName})
+	if err != nil && !notFound(err) {
+		return err
+	}
+	if _, err = o.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &o.name}); notFound(err) {
+		return nil
+	}
+	return err
+}
