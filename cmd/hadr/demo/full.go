@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -86,7 +87,7 @@ func (o Options) terraform(s *Stage) (*Terraform, error) {
 		out = o.Out
 	}
 	// The provider takes its time from the sandbox, as everything else there.
-	env := s.Env()
+	env := append(s.Env(), "TF_VAR_architecture="+runtime.GOARCH) // the functions run here
 	if c, ok := s.Clock.(*clock.Scaled); ok {
 		env = append(env, clock.EnvVar+"="+c.String())
 	}
