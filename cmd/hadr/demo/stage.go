@@ -140,7 +140,7 @@ func (s *Stage) Shell(ctx context.Context, node, script string) (world.CommandRe
 func (s *Stage) Env() []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + s.Endpoint, "AWS_REGION=" + Region, "AWS_DEFAULT_REGION=" + Region,
-		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true", "AWS_PROFILE=",
+		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -68,7 +69,8 @@ func (t *Terraform) Run(ctx context.Context, args ...string) (string, error) {
 func (t *Terraform) run(ctx context.Context, args ...string) (text string, code int, err error) {
 	cmd := exec.CommandContext(ctx, "terraform", args...)
 	cmd.Dir = t.Dir
-	cmd.Env = append(os.Environ(), t.env...)
+	// A profile of the person who runs this has no business in the sandbox.
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_PROFILE=") }), t.env...)
 	var buf bytes.Buffer
 	var w io.Writer = &buf
 	if t.out != nil {
