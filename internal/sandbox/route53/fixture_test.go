@@ -35,9 +35,11 @@ type fixture struct {
 	checks  int
 }
 
+func newWorld() *world.World { return world.New(clock.System()) }
+
 func newFixture(t *testing.T, options ...Option) *fixture {
 	t.Helper()
-	w := world.New(clock.System())
+	w := newWorld()
 	f := &fixture{T: t, web: &web{}, alarms: alarms{}}
 	w.Alarms = f.alarms
 	f.service = New(w, append([]Option{WithDialer(f.web.dial)}, options...)...)
