@@ -13,7 +13,7 @@ import (
 
 func sandboxCommand() *cobra.Command {
 	var o demo.StageOptions
-	var tfvars string
+	var tfvars, dns string
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Serve AWS and a Db2 pair on loopback",
@@ -59,6 +59,14 @@ Any AWS client works with AWS_ENDPOINT_URL set to the endpoint.`,
 			for table, address := range paths {
 				fmt.Fprintf(out, "%s:%d as clients behind %s see it: %s\n", demo.VIP, demo.Port, table, address)
 			}
+			if dns != "" {
+				names, err := s.Route53.Listen(cmd.Context(), dns)
+				if err != nil {
+					return err
+				}
+				defer names.Close() //nolint:errcheck // the process ends
+				fmt.Fprintf(out, "Name server of the hosted zones: %s (UDP and TCP)\n", names.Address())
+			}
 			if tfvars != "" {
 				fmt.Fprintf(out, "Terraform variables: %s\n", tfvars)
 			}
@@ -72,6 +80,7 @@ Any AWS client works with AWS_ENDPOINT_URL set to the endpoint.`,
 	f.Float64Var(&o.Speed, "speed", 1, "virtual seconds in a real one")
 	f.StringVar(&o.Dir, "dir", "", "directory for the hosts' disks (default: temporary)")
 	f.StringVar(&tfvars, "tfvars", "", "file to write the ids of the landscape to, ending in .tfvars")
+	f.StringVar(&dns, "dns", "", "address of a name server for the hosted zones of Route 53, such as 127.0.0.1:5353 (default: none)")
 	f.StringVar(&o.Agent, "agent", beside("hadr-agent"), "binary of the node agent")
 	f.StringVar(&o.Host, "host", beside("hadr-host"), "binary of the hosts' programs")
 	return cmd

@@ -109,6 +109,9 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	w.Endpoint = s.Endpoint
 	if err := s.connect(o); err != nil {
+		if listener != nil {
+			err = errors.Join(err, listener.Close())
+		}
 		return nil, err
 	}
 	if listener == nil {

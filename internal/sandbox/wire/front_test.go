@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdaschemas "github.com/aws/aws-sdk-go-v2/service/lambda/schemas"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/smithy-go"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
@@ -49,7 +50,11 @@ func everything() *wire.Server {
 	wire.Handle(l, "CreateFunction", lambdaschemas.CreateFunction, nil, func(*wire.Request, *lambda.CreateFunctionInput) (*lambda.CreateFunctionOutput, error) {
 		return nil, nil
 	})
-	for _, svc := range []*wire.Service{cw, ddb, im, e, l} {
+	r := &wire.Service{Name: "route53", Default: wire.RestXML}
+	wire.HandleRoute(r, "ChangeResourceRecordSets", wire.Route{Method: http.MethodPost, Path: "/2013-04-01/hostedzone/{HostedZoneId}/rrset"}, func(*wire.Request, *route53.ChangeResourceRecordSetsInput) (*route53.ChangeResourceRecordSetsOutput, error) {
+		return nil, nil
+	})
+	for _, svc := range []*wire.Service{cw, ddb, im, e, l, r} {
 		s.Register(svc)
 	}
 	return s
@@ -70,6 +75,9 @@ func message(protocol, body string) *http.Request {
 	case "query", "ec2":
 		service = map[string]string{"query": "iam", "ec2": "ec2"}[protocol]
 		header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
+	case "xml":
+		path, service = "/2013-04-01/hostedzone/Z1/rrset", "route53"
+		header.Set("Content-Type", "application/xml")
 	case "rest":
 		path, service = "/2015-03-31/functions", "lambda"
 		header.Set("Content-Type", "application/json")
@@ -88,6 +96,11 @@ func TestFrontDoor(t *testing.T) {
 		want   string
 	}{
 		{"JSON that is none", func() *http.Request { return message("json", `{"Item":`) }, 400, `"__type":"SerializationException"`},
+		{"XML that is none", func() *http.Request { return message("xml", `<r><a>`) }, 400, "<Code>SerializationException</Code>"},
+		{"XML of another type", func() *http.Request {
+			return message("xml", `<r><ChangeBatch><Comment><a/></Comment></ChangeBatch></r>`)
+		}, 400, "ChangeBatch: Comment: expected a string, got a structure"},
+		{"XML that is too deep", func() *http.Request { return message("xml", strings.Repeat("<a>", 40)) }, 400, "nested too deep"},
 		{"JSON of another type", func() *http.Request { return message("json", `[1]`) }, 400, "expected a structure, got a list"},
 		{"number for a string", func() *http.Request { return message("json", `{"TableName":1}`) }, 400, "TableName: expected a string, got a number"},
 		{"unknown member of a union", func() *http.Request { return message("json", `{"Item":{"a":{"X":"1"}}}`) }, 400, "AttributeValue has no member X"},
@@ -266,10 +279,11 @@ func TestRoundTripper(t *testing.T) {
 
 // No request may break the server, whatever it holds.
 func FuzzServe(f *testing.F) {
-	for _, p := range []string{"json", "cbor", "query", "ec2", "rest", ""} {
+	for _, p := range []string{"json", "cbor", "query", "ec2", "rest", "xml", ""} {
 		f.Add(p, `{"Item":{"a":{"M":{"b":{"L":[{"N":"1"}]}}}},"Code":{"ZipFile":"UEs="}}`)
 		f.Add(p, "Action=RunInstances&NetworkInterface.1.Groups.SecurityGroupId.1=a&Tags.member.1.Key=k&TagSpecification.99999999999.Tag.1.Key=")
 		f.Add(p, "\xbf\x6aMetricData\x9f\xbf\x69Timestamp\xc1\xfb\x41\xd9\x60\x00\x00\x00\x00\x00\xff\xff\xff")
+		f.Add(p, "<r><ChangeBatch><Changes><Change><Action>CREATE</Action><ResourceRecordSet><TTL>x</TTL></ResourceRecordSet></Change></Changes></ChangeBatch></r>")
 		f.Add(p, "Action=CreateRole&Tags.member.1.Key.x=1&Tags=&Tags.member=1")
 	}
 	s := everything()
