@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -19,6 +21,9 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
+	simulator "github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 )
 
 const testRegion = "eu-central-1"
@@ -26,10 +31,12 @@ const testRegion = "eu-central-1"
 // testAWS is an AWS for one test, and what a customer has before hadr comes.
 type testAWS struct {
 	*clients
-	url    string
-	vpc    string
-	tables []string
-	nodes  map[string]testNode
+	sb        *sandbox.Sandbox
+	url       string
+	vpc       string
+	landscape landscape.Landscape // of a pair
+	tables    []string
+	nodes     map[string]testNode
 }
 
 type testNode struct{ instance, eni, zone string }
@@ -38,7 +45,13 @@ type testNode struct{ instance, eni, zone string }
 // makes Terraform and the provider use it.
 func startAWS(t *testing.T) *testAWS {
 	t.Helper()
-	sb, err := sandbox.Start(t.Context(), sandbox.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
+	return startAWSAt(t, clock.System())
+}
+
+// startAWSAt starts one whose time, and that of the provider, is c's.
+func startAWSAt(t *testing.T, c clock.Clock) *testAWS {
+	t.Helper()
+	sb, err := sandbox.Start(t.Context(), sandbox.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", Clock: c})
 	must(t, err)
 	t.Cleanup(func() { sb.Close() })
 
@@ -58,7 +71,76 @@ func startAWS(t *testing.T) *testAWS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &testAWS{clients: newClients(cfg, settings{}, clock.System(), testCode), url: sb.Endpoint}
+	if scaled, ok := c.(*clock.Scaled); ok {
+		t.Setenv(clock.EnvVar, scaled.String())
+	}
+	return &testAWS{clients: newClients(cfg, settings{}, c, testCode), sb: sb, url: sb.Endpoint}
+}
+
+// A pair is faster than real time, but not so fast that a busy machine makes
+// its documents time out.
+const pairSpeed = 10
+
+// startPair starts an AWS with a Db2 pair in peer state, node a primary.
+func startPair(t *testing.T) *testAWS {
+	t.Helper()
+	c := clock.NewScaled(time.Now(), pairSpeed)
+	a := startAWSAt(t, c)
+	var err error
+	a.landscape, err = landscape.Builder{EC2: a.ec2, IAM: a.iam, Clock: c, Region: testRegion}.Build(t.Context())
+	must(t, err)
+	a.vpc, a.tables, a.nodes = a.landscape.VPC, a.landscape.RouteTables, map[string]testNode{}
+	machines := map[string]world.Machine{}
+	for id, h := range a.landscape.Databases {
+		a.nodes[id] = testNode{h.InstanceID, h.NetworkInterfaceID, h.AvailabilityZone}
+		for _, i := range a.sb.EC2.Instances() {
+			if i.InstanceID == h.InstanceID {
+				machines[id] = i.Machine
+			}
+		}
+	}
+	must(t, a.sb.Hosts.SetupDb2(t.Context(), simulator.Pair{PeerWindow: 420 * time.Second, Timeout: 120 * time.Second}, machines["a"], machines["b"]))
+	a.waitFor(t, "b", "HADR_STATE = PEER")
+	return a
+}
+
+// onHost runs a command as the owner of the Db2 instance.
+func (a *testAWS) onHost(t *testing.T, node, command string) string {
+	t.Helper()
+	r, err := a.sb.Hosts.Run(t.Context(), world.Command{ID: "test", InstanceID: a.nodes[node].instance,
+		Script: "runuser -l db2inst1 -c '" + command + "'", Timeout: time.Minute})
+	must(t, err)
+	return r.Stdout + r.Stderr
+}
+
+// waitFor waits until db2pd on a node says something.
+func (a *testAWS) waitFor(t *testing.T, node, text string) {
+	t.Helper()
+	said := ""
+	for range 300 {
+		if said = a.onHost(t, node, "db2pd -db SAMPLE -hadr"); strings.Contains(said, text) {
+			return
+		}
+		must(t, a.clock.Sleep(t.Context(), time.Second))
+	}
+	t.Fatalf("node %s does not come to %s:\n%s", node, text, said)
+}
+
+// switchOver makes a node primary, as an operator does.
+func (a *testAWS) switchOver(t *testing.T, node string) {
+	t.Helper()
+	if said := a.onHost(t, node, "db2 takeover hadr on db SAMPLE"); !strings.Contains(said, "DB20000I") {
+		t.Fatalf("switching over to node %s: %s", node, said)
+	}
+	a.waitFor(t, node, "HADR_ROLE = PRIMARY")
+}
+
+// mark writes a mark of a group on a node's disk (R12).
+func (a *testAWS) mark(t *testing.T, node, name, content string) {
+	t.Helper()
+	dir := filepath.Join(a.sb.Hosts.Root(a.nodes[node].instance), "var/lib/hadr/orders")
+	must(t, os.MkdirAll(dir, 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 }
 
 // build makes a VPC with two zones, a machine in each and two route tables.

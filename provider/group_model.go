@@ -29,6 +29,7 @@ type groupModel struct {
 	Timing           types.Object `tfsdk:"timing"`
 	Maintenance      types.Object `tfsdk:"maintenance"`
 	MaxDetection     types.Int64  `tfsdk:"max_detection_seconds"`
+	VerifyOnCreate   types.Bool   `tfsdk:"verify_on_create"`
 	ForceDestroy     types.Bool   `tfsdk:"force_destroy"`
 	ActivePrimary    types.String `tfsdk:"active_primary"`
 	Epoch            types.Int64  `tfsdk:"epoch"`

@@ -126,8 +126,16 @@ func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	record := r.record(table)
-	if diags := r.found(ctx, record, m, cfg); diags.HasError() {
-		resp.Diagnostics.Append(diags...)
+	if s, ok, err := r.loadGroup(ctx, table, name); err == nil && ok { // before its nodes are asked in vain
+		resp.Diagnostics.Append(diagnose.GroupTaken(path.Root("name"), name, table, describeGroup(s)))
+		return
+	}
+	first, diags := r.founded(ctx, m, cfg)
+	resp.Diagnostics.Append(diags...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if resp.Diagnostics.Append(r.found(ctx, record, m, first)...); resp.Diagnostics.HasError() {
 		return
 	}
 	// From here on the group exists: Terraform must know it, so that a failed
@@ -142,42 +150,12 @@ func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, 
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("creating group", m.ID.ValueString(), err))
-		m.flattenState(failover.State{Primary: cfg.Preferred}, nil)
+		m.flattenState(failover.State{Primary: first.primary}, nil)
 		resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 		return
 	}
 	resp.Diagnostics.Append(r.refreshState(ctx, &m)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
-}
-
-// found creates the authority of a new group, above every epoch that the
-// group's history tells of (R12). Two declarations of one name meet here.
-func (r *groupResource) found(ctx context.Context, record *statetable.Table, m groupModel, cfg failover.Config) (diags diag.Diagnostics) {
-	table, name := m.TableName.ValueString(), m.Name.ValueString()
-	history, err := record.History(ctx, name, 0)
-	if err != nil {
-		diags.Append(diagnose.Failed("reading history of group", name, err))
-		return diags
-	}
-	var highest uint64
-	for _, e := range history {
-		highest = max(highest, e.Epoch)
-	}
-	maintenance, _ := m.maintenance(ctx, &diags)
-	err = record.CreateState(ctx, name, failover.State{
-		Epoch: highest + 1, Primary: cfg.Preferred, Phase: failover.Steady, Changed: r.clock.Now(), Maintenance: maintenance,
-	})
-	switch {
-	case errors.Is(err, statetable.ErrExists):
-		other := "it has a record, but no configuration yet"
-		if s, ok, err := r.loadGroup(ctx, table, name); err == nil && ok {
-			other = describeGroup(s)
-		}
-		diags.Append(diagnose.GroupTaken(path.Root("name"), name, table, other))
-	case err != nil:
-		diags.Append(diagnose.Failed("creating group", name, err))
-	}
-	return diags
 }
 
 // bind makes the declared alarms, and only them, speak for their nodes (R1).
@@ -221,6 +199,7 @@ func (r *groupResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	m.flattenState(s, r.roles(ctx, table, s))
 	if m.MaxDetection.IsNull() { // imported
 		m.MaxDetection, m.ForceDestroy = types.Int64Value(int64(defaultDetection/time.Second)), types.BoolValue(false)
+		m.VerifyOnCreate = types.BoolValue(true)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
@@ -346,6 +325,12 @@ func (r *groupResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		if arn, err = r.tableARN(ctx, table); err == nil {
 			err = r.releaseNodes(ctx, s.Config.Nodes, owner{arn, name})
 		}
+	}
+	if err == nil && ok {
+		// The epoch outlives the group: one of the same name begins above it (R12).
+		err = r.record(table).Append(ctx, name, failover.Entry{
+			At: r.clock.Now(), Event: "removing", Epoch: s.Epoch, From: s.Primary, Actor: "terraform", Reason: "the group is destroyed by Terraform",
+		})
 	}
 	if err == nil {
 		err = r.record(table).DeleteGroup(ctx, name, m.ForceDestroy.ValueBool())

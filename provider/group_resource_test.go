@@ -23,6 +23,7 @@ import (
 type groupConfig struct {
 	Name, SyncMode, Policy, InstanceA, EniA, ZoneA, Extra, Again string
 	PeerWindow, Cooldown                                         int
+	Verify                                                       bool // read the nodes of a startPair
 	A, B                                                         testNode
 	Tables                                                       []string
 }
@@ -32,12 +33,18 @@ resource "hadr_state_table" "this" {
   name                = "hadr"
   deletion_protection = false
 }
+{{if .Verify}}
+resource "hadr_command_document" "status" {
+  name = "hadr-status"
+  kind = "db2_status"
+}
+{{end}}
 {{define "group"}}
   table_name = hadr_state_table.this.name
   name       = "{{.Name}}"
   policy     = "{{.Policy}}"
   db2 = {
-    database             = "SALES"
+    database             = "SAMPLE"
     instance_owner       = "db2inst1"
     syncmode             = "{{.SyncMode}}"
     peer_window_seconds  = {{.PeerWindow}}
@@ -58,6 +65,7 @@ resource "hadr_state_table" "this" {
   preferred_primary = "a"
   endpoint          = { vip = "192.168.170.10", port = 50000, route_table_ids = ["{{index .Tables 0}}", "{{index .Tables 1}}"] }
   timing            = { cooldown_seconds = {{.Cooldown}} }
+  {{if .Verify}}depends_on = [hadr_command_document.status]{{else}}verify_on_create = false{{end}}
   {{.Extra}}
 {{end}}
 resource "hadr_group" "this" { {{template "group" .}} }
@@ -75,7 +83,7 @@ func (a *testAWS) group(change func(*groupConfig)) string {
 	}
 	var b strings.Builder
 	text := map[string]any{"Name": c.Name, "SyncMode": c.SyncMode, "Policy": c.Policy, "InstanceA": c.InstanceA, "EniA": c.EniA, "ZoneA": c.ZoneA,
-		"Extra": c.Extra, "Again": c.Again, "PeerWindow": c.PeerWindow, "Cooldown": c.Cooldown, "Tables": c.Tables,
+		"Extra": c.Extra, "Again": c.Again, "PeerWindow": c.PeerWindow, "Cooldown": c.Cooldown, "Tables": c.Tables, "Verify": c.Verify,
 		"B": map[string]string{"instance": c.B.instance, "eni": c.B.eni}}
 	if err := groupTemplate.Execute(&b, text); err != nil {
 		panic(err)
@@ -99,7 +107,7 @@ func TestGroup(t *testing.T) {
 					statecheck.ExpectKnownValue(name, tfjsonpath.New("timing").AtMapKey("promote_margin_seconds"), knownvalue.Int64Exact(10)),
 				},
 			},
-			{ResourceName: name, ImportState: true, ImportStateVerify: true},
+			{ResourceName: name, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"verify_on_create"}},
 			{
 				PreConfig: func() {
 					group, node, err := a.record("hadr").Binding(t.Context(), "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:orders-a-failed")

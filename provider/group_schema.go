@@ -54,6 +54,9 @@ func groupSchema() schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Failover group: two nodes, one of which is primary, and the endpoint that clients use. The resource declares the group; who is primary belongs to the control plane. " +
 			"After a takeover a plan shows no changes and one warning.\n\n" +
+			"Creating runs the status document on both nodes, for up to a minute: whoever applies needs `ssm:SendCommand` on the document and the instances, " +
+			"`ssm:GetCommandInvocation`, `ssm:ListCommands` and `ssm:CancelCommand`. No group is created over two primaries, over none, " +
+			"over a node that cannot be read, or over one that belongs to another state table.\n\n" +
 			"A change is refused while an operation runs. Destroying keeps the group's history in the table.",
 		Attributes: map[string]schema.Attribute{
 			"name": schema.StringAttribute{Required: true, PlanModifiers: replace, Validators: []validator.String{groupName},
@@ -77,6 +80,9 @@ func groupSchema() schema.Schema {
 			"max_detection_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(int64(defaultDetection / time.Second)),
 				Validators:          []validator.Int64{int64validator.Between(1, 3600)},
 				MarkdownDescription: "Worst case from the failure to the alarm, for the check of the peer window. Default: 170, that of the alarms of the module `db2-hadr`."},
+			"verify_on_create": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+				MarkdownDescription: "Read both nodes before the group is created: the node that reads PRIMARY becomes the recorded primary, whatever `preferred_primary` says. " +
+					"Default: `true`. `false` trusts `preferred_primary`: for databases that are not built yet."},
 			"force_destroy": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false),
 				MarkdownDescription: "Destroy the group even while an operation runs. Default: `false`."},
 
