@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	cwtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -21,6 +23,8 @@ import (
 	iamapi "github.com/aws/aws-sdk-go-v2/service/iam"
 	lambdaapi "github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
@@ -171,4 +175,51 @@ func testTagsDecide(t *testing.T) {
 			t.Errorf("StopInstances of team %s: %v", team, err)
 		}
 	}
+}
+
+// TestAlarmMovesDNS: the data behind an alarm turns a health check, and the
+// health check the answer for a name. The alarm's state itself does not.
+func TestAlarmMovesDNS(t *testing.T) { synctest.Test(t, testAlarmMovesDNS) }
+
+func testAlarmMovesDNS(t *testing.T) {
+	ctx := t.Context()
+	s := start(t, sandbox.Options{})
+	metrics, zones := cloudwatch.NewFromConfig(s.Config("eu-west-1")), route53.NewFromConfig(s.Config("us-east-1"))
+	must[*cloudwatch.PutMetricAlarmOutput](t)(metrics.PutMetricAlarm(ctx, &cloudwatch.PutMetricAlarmInput{AlarmName: aws.String("slow"), Namespace: aws.String("HADR"), MetricName: aws.String("SQLLatency"),
+		Statistic: cwtypes.StatisticMaximum, Period: aws.Int32(60), EvaluationPeriods: aws.Int32(2), Threshold: aws.Float64(100), ComparisonOperator: cwtypes.ComparisonOperatorGreaterThanThreshold}))
+	check := must[*route53.CreateHealthCheckOutput](t)(zones.CreateHealthCheck(ctx, &route53.CreateHealthCheckInput{CallerReference: aws.String("slow"), HealthCheckConfig: &r53types.HealthCheckConfig{
+		Type: r53types.HealthCheckTypeCloudwatchMetric, InsufficientDataHealthStatus: r53types.InsufficientDataHealthStatusHealthy, AlarmIdentifier: &r53types.AlarmIdentifier{Name: aws.String("slow"), Region: r53types.CloudWatchRegionEuWest1}}}))
+	zone := must[*route53.CreateHostedZoneOutput](t)(zones.CreateHostedZone(ctx, &route53.CreateHostedZoneInput{Name: aws.String("example.com"), CallerReference: aws.String("z")}))
+	var changes []r53types.Change
+	for ip, role := range map[string]r53types.ResourceRecordSetFailover{"10.0.0.1": r53types.ResourceRecordSetFailoverPrimary, "10.0.0.2": r53types.ResourceRecordSetFailoverSecondary} {
+		set := &r53types.ResourceRecordSet{Name: aws.String("db.example.com"), Type: r53types.RRTypeA, TTL: aws.Int64(5), Failover: role, SetIdentifier: aws.String(string(role)), ResourceRecords: []r53types.ResourceRecord{{Value: aws.String(ip)}}}
+		if role == r53types.ResourceRecordSetFailoverPrimary {
+			set.HealthCheckId = check.HealthCheck.Id
+		}
+		changes = append(changes, r53types.Change{Action: r53types.ChangeActionCreate, ResourceRecordSet: set})
+	}
+	must[*route53.ChangeResourceRecordSetsOutput](t)(zones.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: zone.HostedZone.Id, ChangeBatch: &r53types.ChangeBatch{Changes: changes}}))
+
+	publish := func(latency float64) {
+		t.Helper()
+		for range 5 {
+			must[*cloudwatch.PutMetricDataOutput](t)(metrics.PutMetricData(ctx, &cloudwatch.PutMetricDataInput{Namespace: aws.String("HADR"), MetricData: []cwtypes.MetricDatum{{MetricName: aws.String("SQLLatency"), Value: &latency}}}))
+			time.Sleep(time.Minute)
+		}
+	}
+	answers := func(want, when string) {
+		t.Helper()
+		a := must[*route53.TestDNSAnswerOutput](t)(zones.TestDNSAnswer(ctx, &route53.TestDNSAnswerInput{HostedZoneId: zone.HostedZone.Id, RecordName: aws.String("db.example.com"), RecordType: r53types.RRTypeA}))
+		if !slices.Equal(a.RecordData, []string{want}) {
+			t.Errorf("%s the answer is %v, want %s", when, a.RecordData, want)
+		}
+	}
+	publish(5)
+	answers("10.0.0.1", "while the primary is fast")
+	must[*cloudwatch.SetAlarmStateOutput](t)(metrics.SetAlarmState(ctx, &cloudwatch.SetAlarmStateInput{AlarmName: aws.String("slow"), StateValue: cwtypes.StateValueAlarm, StateReason: aws.String("drill")}))
+	answers("10.0.0.1", "while the alarm is red by hand")
+	publish(500)
+	answers("10.0.0.2", "while the primary is slow")
+	publish(5)
+	answers("10.0.0.1", "after the primary recovered")
 }

@@ -10,9 +10,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
 	schedulertypes "github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
@@ -50,6 +53,12 @@ func TestPermissions(t *testing.T) {
 		{"a tagged table", "dynamodb", &dynamodb.CreateTableInput{TableName: str("t"), Tags: []ddbtypes.Tag{{Key: str("a"), Value: str("b")}}}, []string{"dynamodb:CreateTable " + table, "dynamodb:TagResource " + table}},
 		{"a replica", "dynamodb", &dynamodb.UpdateTableInput{TableName: str("t"), ReplicaUpdates: []ddbtypes.ReplicationGroupUpdate{{Create: &ddbtypes.CreateReplicationGroupMemberAction{RegionName: str("eu-west-2")}}}},
 			[]string{"dynamodb:UpdateTable " + table, "dynamodb:CreateTableReplica " + table, "dynamodb:CreateTableReplica " + strings.Replace(table, "eu-west-1", "eu-west-2", 1)}},
+
+		{"a stream, by its ARN", "dynamodb", &dynamodbstreams.DescribeStreamInput{StreamArn: str(table + "/stream/l")}, []string{"dynamodb:DescribeStream " + table + "/stream/l"}},
+		{"a zone belongs to no Region", "route53", &route53.ChangeResourceRecordSetsInput{HostedZoneId: str("/hostedzone/Z1")}, []string{"route53:ChangeResourceRecordSets arn:aws:route53:::hostedzone/Z1"}},
+		{"a health check", "route53", &route53.UpdateHealthCheckInput{HealthCheckId: str("h")}, []string{"route53:UpdateHealthCheck arn:aws:route53:::healthcheck/h"}},
+		{"a change", "route53", &route53.GetChangeInput{Id: str("/change/C1")}, []string{"route53:GetChange arn:aws:route53:::change/C1"}},
+		{"tags of a health check", "route53", &route53.ListTagsForResourceInput{ResourceType: "healthcheck", ResourceId: str("h")}, []string{"route53:ListTagsForResource arn:aws:route53:::healthcheck/h"}},
 
 		{"stopping asks for every instance", "ec2", &ec2.StopInstancesInput{InstanceIds: []string{"i-1", "i-2"}}, []string{"ec2:StopInstances arn:aws:ec2:" + here + "instance/i-1", "ec2:StopInstances arn:aws:ec2:" + here + "instance/i-2"}},
 		{"a route belongs to its table", "ec2", &ec2.ReplaceRouteInput{RouteTableId: str("rtb-1"), DestinationCidrBlock: str("10.9.9.9/32"), NetworkInterfaceId: str("eni-1")}, []string{"ec2:ReplaceRoute arn:aws:ec2:" + here + "route-table/rtb-1"}},
@@ -139,4 +148,22 @@ func TestConditionKeys(t *testing.T) {
 			t.Errorf("iam:PassedToService is %v", v)
 		}
 	})
+}
+
+// The keys that let a role change one record and nothing else.
+// https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/specifying-conditions-route53.html
+func TestKeysOfRecordChanges(t *testing.T) {
+	change := func(action r53types.ChangeAction, name string) r53types.Change {
+		return r53types.Change{Action: action, ResourceRecordSet: &r53types.ResourceRecordSet{Name: str(name), Type: r53types.RRTypeA}}
+	}
+	in := &route53.ChangeResourceRecordSetsInput{HostedZoneId: str("Z1"), ChangeBatch: &r53types.ChangeBatch{Changes: []r53types.Change{
+		change(r53types.ChangeActionDelete, "DB.example.com."), change(r53types.ChangeActionCreate, "db.example.com"), change(r53types.ChangeActionUpsert, "a.example.com")}}}
+	granted := route53Rules["ChangeResourceRecordSets"].permissions(newCall(t, "route53", "ChangeResourceRecordSets", in))
+	want := policy.Context{}
+	want.Set("route53:ChangeResourceRecordSetsNormalizedRecordNames", "a.example.com", "db.example.com")
+	want.Set("route53:ChangeResourceRecordSetsRecordTypes", "A")
+	want.Set("route53:ChangeResourceRecordSetsActions", "CREATE", "DELETE", "UPSERT")
+	if diff := cmp.Diff(want, granted[0].keys); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
 }
