@@ -260,3 +260,38 @@ func TestGlobalSettings(t *testing.T) {
 		f.fails(err, "ValidationException", "stream")
 	})
 }
+
+// The last writer wins in every Region, in whatever order writes arrive.
+func TestLateWriteLoses(t *testing.T) {
+	run(t, func(f *fixture) {
+		f.ok(f.regroup("", "+eu-west-1", "+ap-southeast-1"))
+		time.Sleep(createTime)
+		eu, ap := f.in("eu-west-1"), f.in("ap-southeast-1")
+		f.db.Isolate("eu-west-1", true)
+		f.ok(eu.claim("x", "eu"))
+		time.Sleep(time.Minute)
+		f.same(Item(nil), ap.get("x", "1"))
+		f.ok(f.claim("x", "us"))
+		time.Sleep(DefaultReplicationLag)
+		f.same(item("x", "1", Item{"who": S("us")}), ap.get("x", "1"))
+		f.db.Isolate("eu-west-1", false)
+		for _, region := range []*fixture{f, eu, ap} {
+			region.same(item("x", "1", Item{"who": S("us")}), region.get("x", "1"))
+		}
+	})
+}
+
+// Streams of a strongly consistent table are set in each Region, and hold the
+// writes of all.
+func TestStreamsOfAStrongTable(t *testing.T) {
+	run(t, func(f *fixture) {
+		f.ok(f.regroup(strong, "+us-east-2", "+us-west-2"))
+		time.Sleep(createTime)
+		ohio := f.in("us-east-2")
+		_, err := f.db.UpdateTable(ohio.req, &dynamodb.UpdateTableInput{TableName: ptr("items"), StreamSpecification: &types.StreamSpecification{StreamEnabled: ptr(true), StreamViewType: types.StreamViewTypeKeysOnly}})
+		f.ok(err)
+		is(f, "stream of another Region", text(f.describe("items").LatestStreamArn), "")
+		f.put(item("x", "1", nil))
+		is(f, "records", len(ohio.db.replicas[place{world.DefaultAccount, "us-east-2"}]["items"].latestStream().records), 1)
+	})
+}

@@ -138,7 +138,8 @@ func (m membership) checkRemoval(r *replica) error {
 func (d *DynamoDB) regroup(r *replica, m membership, now time.Time) {
 	for _, o := range r.others() {
 		if slices.Contains(m.remove, o.at.region) {
-			d.leave(o, now)
+			o.deleting = true
+			o.enter(types.TableStatusDeleting, now, deleteTime)
 		}
 	}
 	if m.removeWitness != "" {
@@ -179,15 +180,6 @@ func (d *DynamoDB) join(r *replica, region string, now time.Time) {
 	}
 	d.replicas[n.at][t.name] = n
 	r.global.members = append(r.global.members, n)
-}
-
-// leave deletes a replica. It keeps what it has, but takes no further write.
-func (d *DynamoDB) leave(r *replica, now time.Time) {
-	if r.global.strong {
-		r.items = r.items.clone()
-	}
-	r.deleting = true
-	r.enter(types.TableStatusDeleting, now, deleteTime)
 }
 
 // others are the replicas of a global table that stay with r.

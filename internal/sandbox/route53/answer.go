@@ -140,7 +140,7 @@ func (q query) healthyAt(set types.ResourceRecordSet, depth int) bool {
 		return healthy || !known
 	}
 	targets := q.sets(z, name, string(set.Type))
-	return len(targets) == 0 || slices.ContainsFunc(targets, func(s types.ResourceRecordSet) bool { return q.healthyAt(s, depth+1) })
+	return slices.ContainsFunc(targets, func(s types.ResourceRecordSet) bool { return q.healthyAt(s, depth+1) })
 }
 
 func (q query) random(n int64) int64 {

@@ -210,3 +210,13 @@ func TestWeights(t *testing.T) {
 		t.Errorf("answers are %v", count)
 	}
 }
+
+// An alias needs a target in its zone, which may come in the same batch.
+func TestAliasTarget(t *testing.T) {
+	f := newFixture(t)
+	alias := aliasTo(address("alias."+zoneName, ""), "target."+zoneName, true)
+	alias.AliasTarget.HostedZoneId = aws.String(bare(f.zone))
+	_, err := f.tryChange(types.ChangeActionCreate, alias)
+	f.fails(err, "InvalidChangeBatch")
+	f.create(alias, address("target."+zoneName, "10.0.0.1"))
+}

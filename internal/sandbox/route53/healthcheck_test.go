@@ -217,3 +217,30 @@ func TestProbes(t *testing.T) {
 		}
 	}
 }
+
+// The body counts up to its 5120th byte.
+func TestSearchStringTooFar(t *testing.T) {
+	for end, want := range map[int]bool{0: false, 1: true, searched: true, searched + 1: false} {
+		if got := (outcome{code: 200, found: end}).passes(types.HealthCheckTypeHttpStrMatch); got != want {
+			t.Errorf("a search string that ends at byte %d passes: %t", end, got)
+		}
+	}
+}
+
+// A probe with settings that have changed meanwhile says nothing.
+func TestUpdateDuringAProbe(t *testing.T) {
+	virtual(t, func(f *fixture) {
+		c := endpoint(types.HealthCheckTypeHttp)
+		c.FailureThreshold = aws.Int32(1)
+		f.web.slow.Store(int64(3 * time.Second))
+		id := f.check(c)
+		time.Sleep(time.Second)
+		f.web.slow.Store(0)
+		_, err := f.client.UpdateHealthCheck(f.Context(), &api.UpdateHealthCheckInput{HealthCheckId: id, Port: aws.Int32(81)})
+		f.ok(err)
+		time.Sleep(3 * time.Second)
+		if healthy, _ := f.service.Healthy(*id); !healthy {
+			f.Error("the outcome of a probe with old settings counts")
+		}
+	})
+}

@@ -97,6 +97,9 @@ func (z *zone) conflicts(records map[key]types.ResourceRecordSet, changes []type
 		if !ok {
 			continue
 		}
+		if a := set.AliasTarget; a != nil && bare(aws.ToString(a.HostedZoneId)) == z.id && !leads(records, normalize(aws.ToString(a.DNSName)), string(set.Type)) {
+			problems = append(problems, fmt.Sprintf("Tried to create an alias that targets %s, type %s in zone %s, but that target was not found", aws.ToString(a.DNSName), set.Type, z.id))
+		}
 		for k, other := range records {
 			if k == keyOf(set) || k.name != name {
 				continue
@@ -108,6 +111,16 @@ func (z *zone) conflicts(records map[key]types.ResourceRecordSet, changes []type
 		}
 	}
 	return problems
+}
+
+// leads reports whether there is a record set for an alias to lead to.
+func leads(records map[key]types.ResourceRecordSet, name, kind string) bool {
+	for k := range records {
+		if k.name == name && k.kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // fit says why two record sets with one name cannot be together.
