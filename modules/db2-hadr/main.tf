@@ -51,12 +51,43 @@ resource "hadr_function" "takeover" {
   tags                    = var.tags
 }
 
+# Every minute: goes on with what was interrupted, and sees what events missed.
+resource "hadr_function" "watch" {
+  count = var.watch ? 1 : 0
+
+  name                    = "${var.name}-watch"
+  kind                    = "watch"
+  architecture            = var.architecture
+  table_arn               = hadr_state_table.this.arn
+  groups                  = [hadr_group.this.name]
+  instance_ids            = [for n in var.nodes : n.instance_id]
+  checker_instance_ids    = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
+  route_table_ids         = var.route_table_ids
+  document_names          = [for d in hadr_command_document.this : d.name]
+  failure_destination_arn = var.failure_destination_arn
+  log_level               = var.log_level
+  log_retention_days      = var.log_retention_days
+  tags                    = var.tags
+}
+
+# It begins when the routes are there: a look before would repair what is only
+# being made.
+resource "hadr_schedule" "watch" {
+  count = var.watch ? 1 : 0
+
+  name         = "${var.name}-watch"
+  function_arn = hadr_function.watch[0].arn
+
+  depends_on = [hadr_vip_route.this]
+}
+
 resource "hadr_group" "this" {
   name                  = var.name
   table_name            = hadr_state_table.this.name
   policy                = var.policy
   fencing               = var.fencing
   preferred_primary     = var.preferred_primary
+  verify_on_create      = var.verify_on_create
   max_detection_seconds = local.max_detection_seconds
 
   db2 = {

@@ -44,6 +44,18 @@ variable "preferred_primary" {
   default     = "a"
 }
 
+variable "verify_on_create" {
+  description = "Read both nodes before the group is created and record the one that is primary. `false` trusts `preferred_primary`: for databases that are not built yet."
+  type        = bool
+  default     = true
+}
+
+variable "watch" {
+  description = "Look at the group every minute: resume what was interrupted, act on alarms that were missed, put routes right. Without it only `hadr-agent` on the standby and the retries of the alarm's event do."
+  type        = bool
+  default     = true
+}
+
 variable "instance_profile_role_name" {
   description = "Role of the hosts' instance profile. It gets an inline policy for the agent."
   type        = string
@@ -115,25 +127,25 @@ variable "fill_missing_samples" {
 }
 
 variable "architecture" {
-  description = "Processor of the function: `arm64` or `amd64`."
+  description = "Processor of the functions: `arm64` or `amd64`."
   type        = string
   default     = "arm64"
 }
 
 variable "log_level" {
-  description = "Log level of the function: `debug`, `info`, `warn` or `error`."
+  description = "Log level of the functions: `debug`, `info`, `warn` or `error`."
   type        = string
   default     = "info"
 }
 
 variable "log_retention_days" {
-  description = "How long the function's log is kept."
+  description = "How long the functions' logs are kept."
   type        = number
   default     = 90
 }
 
 variable "failure_destination_arn" {
-  description = "Topic or queue that gets the events that the function failed on for good."
+  description = "Topic or queue that gets the events that a function failed on for good."
   type        = string
   default     = null
 }

@@ -52,6 +52,30 @@ run "plain_sample_count_is_slower" {
   }
 }
 
+run "looks_every_minute" {
+  command = plan
+
+  assert {
+    condition     = hadr_schedule.watch[0].name == "orders-watch" && hadr_function.watch[0].kind == "watch"
+    error_message = "A schedule must invoke the watch function."
+  }
+  assert {
+    condition     = hadr_function.watch[0].groups == toset(["orders"])
+    error_message = "The watch function must look at the group."
+  }
+}
+
+run "without_watch" {
+  command = plan
+  variables {
+    watch = false
+  }
+  assert {
+    condition     = length(hadr_schedule.watch) == 0 && length(hadr_function.watch) == 0
+    error_message = "Without watch there is neither function nor schedule."
+  }
+}
+
 run "address_inside_the_vpc" {
   command = plan
   variables {

@@ -1,0 +1,1 @@
+terraform import hadr_schedule.watch orders-watch
