@@ -132,10 +132,10 @@ func maintenanceAttributes(m failover.Maintenance) item {
 	return attributes
 }
 
-// DeleteGroup removes a group, its configuration, probes, observations, lease
-// and alarm bindings. It returns ErrBusy while an operation runs, unless
-// forced. The history stays: it tells the epochs of a group that is created
-// again, and who did what.
+// DeleteGroup removes a group, its configuration, observations, lease and
+// alarm bindings. It returns ErrBusy while an operation runs, unless forced.
+// The history stays: it tells the epochs of a group that is created again, and
+// who did what. Probes stay, too: they are declared on their own.
 func (t *Table) DeleteGroup(ctx context.Context, group string, force bool) error {
 	free := condition{text: "attribute_not_exists(#operation) OR #phase = :blocked", values: item{":blocked": str(string(failover.Blocked))}}
 	if force {
@@ -166,7 +166,7 @@ func (t *Table) DeleteGroup(ctx context.Context, group string, force bool) error
 	}
 	for _, it := range rest {
 		sk := text(it["sk"])
-		if strings.HasPrefix(sk, "OP#") {
+		if strings.HasPrefix(sk, "OP#") || strings.HasPrefix(sk, "PROBE#") {
 			continue
 		}
 		if err := t.delete(ctx, groupPK(group), sk, condition{}); err != nil {

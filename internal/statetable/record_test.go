@@ -74,7 +74,7 @@ func TestPutConfigAndDeleteGroupWhileAnOperationRuns(t *testing.T) {
 	}
 }
 
-func TestDeleteGroupKeepsTheHistory(t *testing.T) {
+func TestDeleteGroupKeepsHistoryAndProbes(t *testing.T) {
 	for _, force := range []bool{false, true} {
 		t.Run(fmt.Sprint("force ", force), func(t *testing.T) {
 			tab, f, s := steady(t)
@@ -89,7 +89,7 @@ func TestDeleteGroupKeepsTheHistory(t *testing.T) {
 			must(t, tab.DeleteGroup(t.Context(), group, force))
 			var left []string
 			for k := range f.items {
-				if !strings.Contains(k, "invoices") && !strings.Contains(k, "arn:other") && !strings.Contains(k, "/OP#") {
+				if !strings.Contains(k, "invoices") && !strings.Contains(k, "arn:other") && !strings.Contains(k, "/OP#") && !strings.Contains(k, "/PROBE#") {
 					left = append(left, k)
 				}
 			}
@@ -98,6 +98,9 @@ func TestDeleteGroupKeepsTheHistory(t *testing.T) {
 			}
 			if h, err := tab.History(t.Context(), group, 0); err != nil || len(h) != 1 {
 				t.Errorf("history: %v, %v", h, err)
+			}
+			if _, err := tab.ReadProbe(t.Context(), group, "a"); err != nil {
+				t.Errorf("probe: %v", err)
 			}
 		})
 	}
