@@ -7,11 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -33,17 +32,7 @@ func newExample(t *testing.T, a *testAWS, name string) example {
 		must(t, os.CopyFS(filepath.Join(work, dir), os.DirFS(filepath.Join("..", dir))))
 	}
 	e := example{dir: filepath.Join(work, name), env: append(os.Environ(), "TF_REATTACH_PROVIDERS="+serve(t), "TF_INPUT=0")}
-	node := func(n testNode, ip string) map[string]string {
-		return map[string]string{"instance_id": n.instance, "network_interface_id": n.eni, "availability_zone": n.zone, "private_ip": ip}
-	}
-	vars, err := json.Marshal(map[string]any{
-		"region": testRegion, "vpc_id": a.vpc, "vpc_cidr": "10.0.0.0/16", "route_table_ids": a.tables,
-		"nodes":                      map[string]any{"a": node(a.nodes["a"], "10.0.1.4"), "b": node(a.nodes["b"], "10.0.2.4")},
-		"instance_profile_role_name": "db-host",
-		"path_checkers":              map[string]string{a.tables[0]: a.nodes["b"].instance},
-	})
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(e.dir, "landscape.auto.tfvars.json"), vars, 0o600))
+	must(t, a.landscape.WriteTFVars(filepath.Join(e.dir, "landscape.auto.tfvars")))
 	return e
 }
 
@@ -55,7 +44,7 @@ func serve(t *testing.T) string {
 	go func() {
 		err := tf6server.Serve(address, func() tfprotov6.ProviderServer {
 			return providerserver.NewProtocol6(&hadrProvider{version: "test", code: testCode})()
-		}, tf6server.WithDebug(ctx, reattach, done), tf6server.WithoutLogStderrOverride())
+		}, tf6server.WithDebug(ctx, reattach, done), tf6server.WithoutLogStderrOverride(), tf6server.WithLoggingSink(t))
 		if err != nil {
 			t.Error(err)
 		}
@@ -88,13 +77,49 @@ func (e example) must(t *testing.T, args ...string) string {
 	return out
 }
 
+// planned is a plan of an example.
+type planned struct {
+	text    string
+	changes map[string]change // by address
+}
+
+// change is what a plan does to a resource.
+type change struct {
+	Actions       []string
+	Before, After map[string]any
+	AfterUnknown  map[string]any `json:"after_unknown"`
+}
+
+func (p planned) empty() bool   { return len(p.changes) == 0 }
+func (p planned) warnings() int { return strings.Count(p.text, "Warning:") }
+
+// plan plans, and reads what the plan would change.
+func (e example) plan(t *testing.T) planned {
+	t.Helper()
+	p := planned{text: e.must(t, "plan", "-out=plan.bin"), changes: map[string]change{}}
+	cmd := exec.CommandContext(t.Context(), "terraform", "show", "-json", "plan.bin")
+	cmd.Dir, cmd.Env = e.dir, e.env
+	out, err := cmd.Output()
+	must(t, err)
+	var doc struct {
+		Changes []struct {
+			Address string
+			Change  change
+		} `json:"resource_changes"`
+	}
+	must(t, json.Unmarshal(out, &doc))
+	for _, c := range doc.Changes {
+		if !slices.Equal(c.Change.Actions, []string{"no-op"}) {
+			p.changes[c.Address] = c.Change
+		}
+	}
+	return p
+}
+
 // The life of the example: apply, nothing to do, a takeover, nothing to do but
 // one warning, destroy.
 func TestExampleDb2HADR(t *testing.T) {
-	a := startAWS(t).build(t)
-	_, err := a.iam.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("db-host"), AssumeRolePolicyDocument: aws.String(
-		document(statement{Effect: "Allow", Principal: map[string]string{"Service": "ec2.amazonaws.com"}, Action: []string{"sts:AssumeRole"}}).String())})
-	must(t, err)
+	a := startPair(t)
 	e := newExample(t, a, "examples/complete/db2-hadr")
 	e.must(t, "init")
 	e.must(t, "apply", "-auto-approve")
@@ -121,12 +146,12 @@ func TestExampleDb2HADR(t *testing.T) {
 }
 
 func TestModuleRefusesAnAddressInsideTheVPC(t *testing.T) {
-	a := startAWS(t).build(t)
+	a := startPair(t)
 	e := newExample(t, a, "examples/complete/db2-hadr")
 	main := filepath.Join(e.dir, "main.tf")
 	b, err := os.ReadFile(main)
 	must(t, err)
-	must(t, os.WriteFile(main, []byte(strings.Replace(string(b), "192.168.77.10", "10.0.9.9", 1)), 0o600))
+	must(t, os.WriteFile(main, []byte(strings.Replace(string(b), "192.168.77.10", "10.20.9.9", 1)), 0o600))
 	e.must(t, "init")
 	if out, err := e.terraform(t, "plan"); err == nil || !strings.Contains(out, "lies inside the VPC's CIDR block") {
 		t.Errorf("plan with an address inside the VPC: %v\n%s", err, out)
