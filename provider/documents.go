@@ -9,6 +9,8 @@ import (
 var documents = map[string]string{
 	"db2_status":   "status",
 	"db2_takeover": "takeover",
+	"db2_start":    "start",
+	"db2_rejoin":   "rejoin",
 	"path_check":   "path_check",
 }
 

@@ -67,6 +67,7 @@ var (
 		"database": types.StringType, "instance_owner": types.StringType, "syncmode": types.StringType,
 		"peer_window_seconds": types.Int64Type, "hadr_timeout_seconds": types.Int64Type,
 		"status_document": types.StringType, "takeover_document": types.StringType, "path_check_document": types.StringType,
+		"start_document": types.StringType, "rejoin_document": types.StringType,
 	}
 	nodeType = types.ObjectType{AttrTypes: map[string]attr.Type{
 		"instance_id": types.StringType, "network_interface_id": types.StringType,
@@ -81,7 +82,7 @@ var (
 // The settings of the Db2 engine on the record, and their attributes in `db2`.
 var db2Settings = []string{
 	"database", "instance_owner", "syncmode", "peer_window_seconds", "hadr_timeout_seconds",
-	"status_document", "takeover_document", "path_check_document",
+	"status_document", "takeover_document", "path_check_document", "start_document", "rejoin_document",
 }
 
 // settingTable is the setting with the table's ARN, by which a host knows the
@@ -117,7 +118,9 @@ func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagn
 		Policy: failover.Policy(m.Policy.ValueString()), Fencing: failover.Fencing(m.Fencing.ValueString()),
 	}
 	for name, v := range m.Db2.Attributes() {
-		c.Settings[name] = settingText(v)
+		if !v.IsNull() {
+			c.Settings[name] = settingText(v)
+		}
 	}
 	nodes := m.nodes(ctx, diags)
 	for _, id := range sortedKeys(nodes) {

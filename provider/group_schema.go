@@ -119,6 +119,10 @@ func db2Schema() schema.SingleNestedAttribute {
 			"status_document":     document("db2_status"),
 			"takeover_document":   document("db2_takeover"),
 			"path_check_document": document("path_check"),
+			"start_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
+				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_start`. With it a primary whose database is down for certain is started in place where its standby cannot take over."},
+			"rejoin_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
+				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_rejoin`, with which `hadr rejoin` brings an old primary back as standby."},
 		}}
 }
 

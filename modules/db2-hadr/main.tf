@@ -5,6 +5,8 @@ locals {
   documents = {
     db2_status   = "${var.name}-status"
     db2_takeover = "${var.name}-takeover"
+    db2_start    = "${var.name}-start"
+    db2_rejoin   = "${var.name}-rejoin"
     path_check   = "${var.name}-path-check"
   }
 
@@ -99,6 +101,8 @@ resource "hadr_group" "this" {
     status_document      = hadr_command_document.this["db2_status"].name
     takeover_document    = hadr_command_document.this["db2_takeover"].name
     path_check_document  = hadr_command_document.this["path_check"].name
+    start_document       = hadr_command_document.this["db2_start"].name
+    rejoin_document      = hadr_command_document.this["db2_rejoin"].name
   }
 
   nodes = {

@@ -12,6 +12,8 @@ resource "hadr_group" "orders" {
     status_document      = "orders-status"
     takeover_document    = "orders-takeover"
     path_check_document  = "orders-path-check"
+    start_document       = "orders-start"
+    rejoin_document      = "orders-rejoin"
   }
 
   nodes = {
