@@ -117,6 +117,9 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 		return failover.RouteMoved{At: w.Clock.Now(), Table: e.Table, OK: err == nil, Error: text(err)}
 	case failover.Repair:
 		return w.repair(ctx, e)
+	case failover.ReadRoute:
+		owner, err := w.Routes.Owner(ctx, e.Table, w.config().VIP)
+		return failover.RouteRead{At: w.Clock.Now(), Table: e.Table, Owner: owner, Error: text(err)}
 	case failover.EndMaintenance:
 		if err := w.Store.EndMaintenance(ctx, w.group, w.persisted.Maintenance); err != nil {
 			w.log.Warn("ending expired maintenance failed", "error", err)

@@ -14,7 +14,11 @@ func (s State) alarmed(e Alarmed) (State, []Effect) {
 	if op := s.Operation; op != nil && op.ID == e.OperationID {
 		return s.resume(e.At) // R2: a redelivery goes on with its operation
 	}
-	if reason := s.ignores(e); reason != "" {
+	reason := s.ignores(e)
+	if e.OperationID == s.Ended {
+		reason = fmt.Sprintf("operation %s of this event has ended", e.OperationID)
+	}
+	if reason != "" {
 		entry := Entry{At: e.At, OperationID: e.OperationID, Event: "ignored", Epoch: s.Epoch, From: e.Node, Reason: reason, Actor: e.Alarm}
 		return s, []Effect{Record{Entry: entry}}
 	}
@@ -105,7 +109,7 @@ func (s State) refuse(at time.Time, d Decision) (State, []Effect) {
 	a := s.Attempt
 	if s.silenced(at, d.Guard) {
 		s.Attempt = nil
-		return s, nil
+		return s.resume(at)
 	}
 	entry := Entry{
 		At: at, OperationID: a.OperationID, Event: "refused", Kind: Takeover, Epoch: s.Epoch,
@@ -114,7 +118,12 @@ func (s State) refuse(at time.Time, d Decision) (State, []Effect) {
 		Outcome: "refused", Actor: a.Trigger,
 	}
 	s.Attempt = nil
-	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
+	effects := []Effect{Record{Entry: entry}, Notify{Entry: entry}}
+	if a.Watch { // a rejoin that this look has interrupted
+		next, more := s.resume(at)
+		return next, append(effects, more...)
+	}
+	return s, effects
 }
 
 func (s State) wouldHaveActed(at time.Time, d Decision) (State, []Effect) {
@@ -122,7 +131,7 @@ func (s State) wouldHaveActed(at time.Time, d Decision) (State, []Effect) {
 	entry := Entry{
 		At: at, OperationID: a.OperationID, Event: "would_have_acted", Kind: Takeover, Epoch: s.Epoch,
 		From: a.Suspect, To: s.Config.Other(a.Suspect),
-		Reason: "policy observe: " + d.Reason, Next: fmt.Sprintf("hadr takeover %s --from %s", s.Group, a.Suspect),
+		Reason: "policy observe: " + d.Reason, Next: fmt.Sprintf("hadr takeover %s --from %s --reason WHY", s.Group, a.Suspect),
 		Evidence: a.Evidence, Outcome: "observed", Actor: a.Trigger,
 	}
 	s.Attempt = nil
@@ -168,16 +177,19 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 	default:
 		s.fence(e.At)
 	}
-	s.Attempt = nil
 	return s, []Effect{Claim{}}
 }
 
 // fence marks the old primary as not to run, before anything is promoted (R18).
 func (s *State) fence(at time.Time) {
+	s.mark(s.Operation.From, at)
+}
+
+func (s *State) mark(node string, at time.Time) {
 	if s.Fenced == nil {
 		s.Fenced = map[string]Fence{}
 	}
-	s.Fenced[s.Operation.From] = Fence{Epoch: s.Epoch, Method: "stop", At: at}
+	s.Fenced[node] = Fence{Epoch: s.Epoch, Method: "stop", At: at}
 }
 
 // claimed starts the operation, or steps back for whoever won the race.
@@ -187,6 +199,11 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 			return s, nil
 		}
 		lost := *e.State
+		if s.mayClaimAgain(lost) {
+			lost.Attempt = s.Attempt
+			lost.Attempt.Claims++
+			return lost.look(e.At)
+		}
 		entry := Entry{At: e.At, Event: "ignored", Epoch: lost.Epoch, Reason: "not claimed: " + e.Why}
 		if s.Operation != nil {
 			entry.OperationID, entry.From, entry.To = s.Operation.ID, s.Operation.From, s.Operation.To
@@ -196,6 +213,7 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 	if s.Operation == nil {
 		return s, nil
 	}
+	s.Attempt = nil
 	op := s.Operation
 	what := fmt.Sprintf("takeover from %s to %s, fencing %s", op.From, op.To, op.Fencing)
 	switch op.Kind {
@@ -210,6 +228,16 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 	entry.Evidence, entry.Actor, entry.Phases = op.Evidence, op.Trigger, op.Phases
 	next, effects := s.resume(e.At)
 	return next, append([]Effect{Record{Entry: entry}, Notify{Entry: entry}}, effects...)
+}
+
+// claimTries bounds how often a claim is tried on a record that keeps changing.
+const claimTries = 3
+
+// mayClaimAgain: somebody else wrote to the record, but neither claimed the
+// group nor changed its primary. Then every guard is asked again.
+func (s State) mayClaimAgain(now State) bool {
+	return s.Attempt != nil && s.Attempt.Claims+1 < claimTries &&
+		now.Operation == nil && now.Primary == s.Primary && now.Epoch+1 == s.Epoch
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("15:04:05.0Z") }

@@ -132,15 +132,21 @@ func maintenance(q question) *Decision {
 	}
 }
 
-// adopt follows an operator: the other node reads PRIMARY (R7).
+// adopt follows an operator: the other node serves as PRIMARY (R7). A fenced
+// node that does is an old primary that was started again, and lacks every
+// commit since (R18).
 func adopt(q question) *Decision {
-	if q.standby.Role != RolePrimary || q.standby.Answer != Answered {
+	if _, fenced := q.state.Fenced[q.standby.Node]; fenced || !q.standby.ServesAsPrimary() {
 		return nil
 	}
+	// An old primary that can't be seen may be alive and come back as a second
+	// one. It is left alone only where it is seen to be the standby now: by
+	// itself, or by the new primary that is connected to it.
+	standby := q.suspect.Answer == Answered && q.suspect.Role == RoleStandby
 	return &Decision{
 		Verdict: Follow, Guard: GuardAdopt,
 		Reason:   fmt.Sprintf("node %s already reads PRIMARY: somebody took over by hand", q.standby.Node),
-		FenceOld: q.suspect.Role == RolePrimary && q.suspect.Database != DatabaseDown,
+		FenceOld: q.suspect.Role == RolePrimary || !standby && q.standby.PartnerLost,
 		Fencing:  Strict,
 	}
 }

@@ -58,6 +58,9 @@ type MoveRoute struct {
 	Deadline time.Time // may be finished until then without the record (R27)
 }
 
+// ReadRoute reads where the VIP leads in one route table.
+type ReadRoute struct{ Table string }
+
 // CheckPath opens a TCP connection to the endpoint through one route table.
 type CheckPath struct {
 	Table string
@@ -114,6 +117,7 @@ func (ReadInstance) isEffect()  {}
 func (ReadNode) isEffect()      {}
 func (Promote) isEffect()       {}
 func (MoveRoute) isEffect()     {}
+func (ReadRoute) isEffect()     {}
 func (CheckPath) isEffect()     {}
 func (Start) isEffect()         {}
 func (StartDatabase) isEffect() {}

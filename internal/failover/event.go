@@ -114,6 +114,14 @@ type RouteMoved struct {
 	Error string
 }
 
+// RouteRead: where the VIP leads in one route table was read.
+type RouteRead struct {
+	At    time.Time
+	Table string
+	Owner string // network interface, "" = no such route
+	Error string
+}
+
 // PathChecked: a TCP connection through one route was tried.
 type PathChecked struct {
 	At    time.Time
@@ -146,6 +154,7 @@ func (InstanceRead) isEvent()  {}
 func (NodeRead) isEvent()      {}
 func (Promoted) isEvent()      {}
 func (RouteMoved) isEvent()    {}
+func (RouteRead) isEvent()     {}
 func (PathChecked) isEvent()   {}
 func (Started) isEvent()       {}
 func (Elapsed) isEvent()       {}

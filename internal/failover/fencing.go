@@ -20,15 +20,28 @@ func (s State) rechecked(e NodeRead) (State, []Effect) {
 		}
 		return s.giveUp(e.At, fmt.Sprintf("node %s can't be read any more (%s)", op.To, orNone(o.AnswerError)))
 	}
-	if o.Role == RoleStandby && o.Fitness != Fit {
-		return s.giveUp(e.At, fmt.Sprintf("node %s is not fit any more: %s", op.To, orNone(o.FitnessWhy)))
+	if o.ServesAsPrimary() { // an operator was faster (R7)
+		op.Kind = Adopt
+		return s, []Effect{s.readNode(op.From)}
 	}
-	if o.Role == RolePrimary { // an operator was faster (R7); the record follows what is read (R14)
-		s.enter(StepConfirm, e.At, op.Config.PromoteTimeout)
-		return s.confirming(e)
+	if o.Role != RoleStandby || o.Fitness != Fit {
+		return s.giveUp(e.At, fmt.Sprintf("node %s is not a fit standby any more: role %s, %s", op.To, orNone(string(o.Role)), orNone(o.FitnessWhy)))
 	}
 	s.enter(StepFence, e.At, op.Config.FenceTimeout)
 	return s, []Effect{s.stepped(e.At, "stop node "+op.From), ReadInstance{Node: op.From}}
+}
+
+// overtaken follows an operator who was faster than the fence. An old primary
+// that does not read STANDBY now is fenced as a second one (R7).
+func (s State) overtaken(e NodeRead) (State, []Effect) {
+	op, o := s.Operation, e.Observation
+	if o.Answer == Answered && o.Role == RoleStandby {
+		delete(s.Fenced, op.From)
+		s.enter(StepConfirm, e.At, op.Config.PromoteTimeout)
+		return s, []Effect{s.stepped(e.At, "node "+op.To+" reads PRIMARY: somebody took over by hand; follow it"), s.readNode(op.To)}
+	}
+	s.enter(StepFence, e.At, op.Config.FenceTimeout)
+	return s, []Effect{s.stepped(e.At, "node "+op.To+" reads PRIMARY: somebody took over by hand; stop node "+op.From), ReadInstance{Node: op.From}}
 }
 
 // giveUp ends an operation that has touched nothing yet.
@@ -36,7 +49,7 @@ func (s State) giveUp(at time.Time, why string) (State, []Effect) {
 	entry := s.log(at, "ended", "given up before the fence: "+why+"; node "+s.Operation.From+" was not touched")
 	entry.Outcome, entry.Next, entry.Evidence = "given_up", "hadr status "+s.Group, s.Operation.Evidence
 	delete(s.Fenced, s.Operation.From)
-	s.Operation, s.Phase = nil, Steady
+	s.finish()
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }
 
@@ -112,6 +125,12 @@ func (s State) fenced(at time.Time) (State, []Effect) {
 		return s, []Effect{s.stepped(at, "node "+s.Operation.From+" is fenced; read node "+s.Operation.To), s.readNode(s.Operation.To)}
 	}
 	return s.promote(at)
+}
+
+// marked reports whether a node is marked as not to run.
+func (s State) marked(node string) bool {
+	_, marked := s.Fenced[node]
+	return marked
 }
 
 // noteFence keeps what is known of the fence (R17: only what is read counts).

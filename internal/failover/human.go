@@ -49,10 +49,11 @@ func (s State) cancelled(e Cancelled) (State, []Effect) {
 	if op == nil || op.Blocked == "" {
 		return s, nil
 	}
-	switch op.Step {
-	case StepRecheck, StepFence, StepFenced:
+	switch {
+	case op.Step == StepRecheck, op.Step == StepFence, op.Step == StepFenced, op.Step == StepConfirm && op.Kind == Adopt:
 		delete(s.Fenced, op.From)
-	case StepVerify:
+	case op.Step == StepRestart: // the other node is not primary, or stopped and fenced
+	case op.Step == StepVerify:
 		if s.fenceOpen() {
 			return s.notCancelled(e, "the old primary is not confirmed to be down, so two nodes may write")
 		}
@@ -61,7 +62,7 @@ func (s State) cancelled(e Cancelled) (State, []Effect) {
 	}
 	entry := s.log(e.At, "ended", fmt.Sprintf("%s cancelled it after: %s; node %s stays primary", e.Actor, op.Blocked, s.Primary))
 	entry.Outcome, entry.Actor = "cancelled", e.Actor
-	s.Operation, s.Phase = nil, Steady
+	s.finish()
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }
 

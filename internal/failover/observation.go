@@ -110,6 +110,12 @@ type Observation struct {
 	DeadManUntil  time.Time // dead-man of R16 seen in force until then
 }
 
+// ServesAsPrimary reports whether the node itself says that its database is
+// active as primary. A role that only its configuration names does not count.
+func (o Observation) ServesAsPrimary() bool {
+	return o.Answer == Answered && o.Role == RolePrimary && o.Database == DatabaseActive
+}
+
 // Signal is a class of evidence that a primary has failed.
 type Signal string
 

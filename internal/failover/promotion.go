@@ -23,7 +23,8 @@ func (s State) promote(at time.Time) (State, []Effect) {
 	s.enter(StepPromote, at, limit)
 	op.Promotions++
 	op.CommandID = ""
-	op.Promoting = op.Deadline
+	// The node compares the deadline with its own clock, which may be behind.
+	op.Promoting = op.Deadline.Add(op.Config.MaxClockOffset)
 	return s, []Effect{s.stepped(at, "promote node "+op.To), s.promotion()}
 }
 
@@ -58,19 +59,22 @@ func (s State) promoted(e Promoted) (State, []Effect) {
 func (s State) confirming(e NodeRead) (State, []Effect) {
 	op, o := s.Operation, e.Observation
 	switch {
-	case o.Answer != Answered:
+	case o.Answer != Answered || o.Role != RolePrimary && o.Role != RoleStandby:
+		// A database that went down since may have become primary before (R23).
 		if op.ReadSince.IsZero() {
 			op.ReadSince = e.At
 		}
 		if e.At.Sub(op.ReadSince) < op.Config.PromoteTimeout {
 			return s.again()
 		}
-		return s.withdraw(e.At, fmt.Sprintf("node %s gives no answer since %s, its role is unknown", op.To, stamp(op.ReadSince)))
+		return s.withdraw(e.At, fmt.Sprintf("the role of node %s can't be read since %s", op.To, stamp(op.ReadSince)))
 	case o.Role == RolePrimary:
 		s.Primary, s.Changed = op.To, e.At
 		return s.redirect(e.At)
+	case op.Kind == Adopt && !s.marked(op.From):
+		return s.giveUp(e.At, fmt.Sprintf("node %s read PRIMARY and now reads %s", op.To, o.Role))
 	case op.Kind == Adopt:
-		return s.block(e.At, fmt.Sprintf("node %s read PRIMARY and now reads %s", op.To, orNone(string(o.Role))), "hadr status "+s.Group+", then: hadr resume "+s.Group)
+		return s.block(e.At, fmt.Sprintf("node %s read PRIMARY and now reads %s", op.To, orNone(string(o.Role))), fmt.Sprintf("hadr status %s, then: hadr resume %s; or give up: hadr cancel %s", s.Group, s.Group, s.Group))
 	case e.At.Before(op.Promoting):
 		return s.again() // an earlier command may still take effect (R22, R23)
 	case o.Role == RoleStandby && o.Fitness == Fit && op.Promotions < promotionTries && (op.WindowEnd.IsZero() || op.WindowEnd.Sub(e.At) >= op.Config.PromoteMargin):

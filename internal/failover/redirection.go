@@ -102,8 +102,7 @@ func (s State) verify(at time.Time) (State, []Effect) {
 
 // fenceOpen reports whether the old primary's stop is still to be confirmed.
 func (s State) fenceOpen() bool {
-	_, marked := s.Fenced[s.Operation.From]
-	return marked && s.Operation.Fence.Confirmed.IsZero()
+	return s.marked(s.Operation.From) && s.Operation.Fence.Confirmed.IsZero()
 }
 
 // unchecked are the moved routes whose data path can be tried and was not seen
@@ -166,13 +165,18 @@ func (s State) settle(at time.Time) (State, []Effect) {
 	return s.end(at, "ok", fmt.Sprintf("node %s is primary in epoch %d", op.To, s.Epoch))
 }
 
+// finish leaves the group steady, and remembers whose event is over (R2).
+func (s *State) finish() {
+	s.Ended, s.Operation, s.Phase = s.Operation.ID, nil, Steady
+}
+
 // end finishes the operation.
 func (s State) end(at time.Time, outcome, reason string) (State, []Effect) {
 	op := s.Operation
 	s.enter(StepDone, at, 0)
 	entry := s.log(at, "ended", reason)
 	entry.Outcome, entry.Phases, entry.Evidence = outcome, op.Phases, op.Evidence
-	s.Operation, s.Phase = nil, Steady
+	s.finish()
 	s.Cooldown = at.Add(op.Config.Cooldown)
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }

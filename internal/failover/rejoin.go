@@ -85,13 +85,30 @@ func (s State) rejoinAsked(e RejoinAsked) (State, []Effect) {
 func (s State) booting(e InstanceRead) (State, []Effect) {
 	op := s.Operation
 	switch {
-	case e.State == InstanceRunning:
-		s.enter(StepReintegrate, e.At, reintegrateLimit)
-		return s, []Effect{s.stepped(e.At, "the machine of node "+op.From+" runs; start its database as standby"), s.reintegration()}
+	case e.State == InstanceRunning && e.At.Before(op.Deadline):
+		return s, []Effect{s.readNode(op.To)}
 	case e.State == InstanceTerminated || e.State == InstanceShuttingDown || e.At.After(op.Deadline):
 		return s.needsReseed(e.At, fmt.Sprintf("the machine of node %s does not run: %q %s", op.From, e.State, e.Error))
 	case e.State == InstanceStopped:
 		return s, []Effect{Start{Node: op.From, Epoch: s.Epoch}}
+	}
+	return s.again()
+}
+
+// booted goes on only if the other node serves as primary now: an operator may
+// have moved the primary, and the start as standby kills what runs on this one.
+func (s State) booted(e NodeRead) (State, []Effect) {
+	op, o := s.Operation, e.Observation
+	switch {
+	case o.ServesAsPrimary():
+		s.enter(StepReintegrate, e.At, reintegrateLimit)
+		return s, []Effect{s.stepped(e.At, "the machine of node "+op.From+" runs; start its database as standby"), s.reintegration()}
+	case o.Answer == Answered && o.Role == RoleStandby || e.At.After(op.Deadline):
+		entry := s.log(e.At, "ended", fmt.Sprintf("node %s is not made standby: node %s does not serve as primary now (role %s, database %s %s)",
+			op.From, op.To, orNone(string(o.Role)), orNone(string(o.Database)), o.AnswerError))
+		entry.Outcome, entry.Phases, entry.Next = "given_up", op.Phases, "hadr status "+s.Group
+		s.finish()
+		return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 	}
 	return s.again()
 }
@@ -130,7 +147,7 @@ func (s State) peering(e NodeRead) (State, []Effect) {
 		s.enter(StepDone, e.At, 0)
 		entry := s.log(e.At, "ended", fmt.Sprintf("node %s is back as standby of node %s (%s)", op.From, op.To, o.State))
 		entry.Outcome, entry.Phases, entry.Actor = "rejoined", op.Phases, op.Trigger
-		s.Operation, s.Phase = nil, Steady
+		s.finish()
 		return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 	case e.At.After(op.Deadline):
 		return s.needsReseed(e.At, fmt.Sprintf("it did not reach peer state: role %s, %s %s %s", orNone(string(o.Role)), o.State, o.FitnessWhy, o.AnswerError))
@@ -143,7 +160,7 @@ func (s State) needsReseed(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
 	entry := s.log(at, "ended", fmt.Sprintf("node %s is not back: %s; it stays fenced", op.From, why))
 	entry.Outcome, entry.Phases = "needs_reseed", op.Phases
-	entry.Next = fmt.Sprintf("restore node %s from a backup of node %s (db2 backup, db2 restore, db2 start hadr ... as standby), then: hadr rejoin %s --node %s", op.From, op.To, s.Group, op.From)
-	s.Operation, s.Phase = nil, Steady
+	entry.Next = fmt.Sprintf("hadr maintenance %s --on (it would be stopped again), restore node %s from a backup of node %s (db2 backup, db2 restore, db2 start hadr ... as standby), then: hadr maintenance %s --off; hadr rejoin %s --node %s", s.Group, op.From, op.To, s.Group, s.Group, op.From)
+	s.finish()
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }

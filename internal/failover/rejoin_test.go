@@ -3,6 +3,7 @@ package failover
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -97,21 +98,31 @@ func TestRejoin(t *testing.T) {
 	}
 }
 
+// turned is what is gathered when the host of node b has just vanished instead.
+func turned(w *fakeWorld) Gathered {
+	g := vanished()
+	a, b := g.Nodes["a"], g.Nodes["b"]
+	a.Node, b.Node = "b", "a"
+	later := w.at.Sub(now)
+	for _, o := range []*Observation{&a, &b} {
+		for _, at := range []*time.Time{&o.ReadAt, &o.HostTime, &o.LastGoodProbe, &o.ClockOffsetAt, &o.PromoteUntil} {
+			if !at.IsZero() {
+				*at = at.Add(later)
+			}
+		}
+	}
+	g.Nodes["a"], g.Nodes["b"] = b, a
+	for i := range g.Evidence {
+		g.Evidence[i].Node = "b"
+	}
+	return g
+}
+
 // TestSecondFailureOfTheNight: the new primary fails after, or during, the
 // return of the old one (R30).
 func TestSecondFailureOfTheNight(t *testing.T) {
 	second := func(w *fakeWorld) Alarmed {
 		return Alarmed{At: w.at, Node: "b", Alarm: alarmARN, Changed: w.at, OperationID: "op3"}
-	}
-	turned := func(w *fakeWorld) Gathered {
-		g := vanished()
-		a, b := g.Nodes["a"], g.Nodes["b"]
-		a.Node, b.Node = "b", "a"
-		g.Nodes["a"], g.Nodes["b"] = b, a
-		for i := range g.Evidence {
-			g.Evidence[i].Node = "b"
-		}
-		return g
 	}
 	t.Run("after the rejoin", func(t *testing.T) {
 		s, w := afterTakeover()

@@ -2,6 +2,7 @@ package failover
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -10,18 +11,67 @@ import (
 // has moved: clients may have written to the standby then.
 func (s State) withdraw(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
-	for table, r := range op.Routes {
-		if r.Moved {
-			return s.block(at, why+"; route table "+table+" leads to it already", "read the role on node "+op.To+" by hand (db2pd -hadr), then: hadr resume "+s.Group)
-		}
-	}
 	if op.Kind == Adopt {
-		return s.block(at, why, "read the role on node "+op.To+" by hand (db2pd -hadr), then: hadr resume "+s.Group)
+		return s.block(at, why, fmt.Sprintf("read the role on node %s by hand (db2pd -hadr), then: hadr resume %s; or give up: hadr cancel %s", op.To, s.Group, s.Group))
 	}
 	s.enter(StepWithdraw, at, op.Config.FenceTimeout)
 	op.Fence.Sent, op.Fence.Tries = time.Time{}, 0
-	s.Fenced[op.To] = Fence{Epoch: s.Epoch, Method: "stop", At: at}
-	return s, []Effect{s.stepped(at, why+"; stop it and start node "+op.From+" again"), ReadInstance{Node: op.To}}
+	s.mark(op.To, at)
+	next, effects := s.readRoutes()
+	return next, append([]Effect{s.stepped(at, why+"; if no route leads to it, stop it and start node "+op.From+" again")}, effects...)
+}
+
+// readRoutes reads where clients are led before a standby is stopped. The
+// record does not tell: redirects may have been finished without it (R27).
+func (s State) readRoutes() (State, []Effect) {
+	op := s.Operation
+	var effects []Effect
+	for _, table := range s.tables() {
+		effects = append(effects, ReadRoute{Table: table})
+	}
+	op.Pending = len(effects)
+	if len(effects) == 0 {
+		return s, []Effect{ReadInstance{Node: op.To}}
+	}
+	return s, effects
+}
+
+func (s State) routeRead(e RouteRead) (State, []Effect) {
+	op := s.Operation
+	if op.Step != StepWithdraw || !slices.Contains(op.Config.Routes, e.Table) {
+		return s, nil
+	}
+	if op.Routes == nil {
+		op.Routes = map[string]Redirect{}
+	}
+	to, _ := op.Config.Node(op.To)
+	r := op.Routes[e.Table]
+	r.Moved, r.Error = r.Moved || e.Owner == to.ENI, e.Error
+	op.Routes[e.Table] = r
+	if op.Pending--; op.Pending > 0 {
+		return s, nil
+	}
+	for _, table := range s.tables() {
+		switch r := op.Routes[table]; {
+		case r.Moved:
+			return s.keep(e.At, "route table "+table+" leads to it already, so that clients may have written there")
+		case r.Error != "" && e.At.Before(op.Deadline):
+			return s.again()
+		case r.Error != "":
+			return s.keep(e.At, "route table "+table+" can't be read, so that clients may be led to it: "+r.Error)
+		}
+	}
+	return s, []Effect{ReadInstance{Node: op.To}}
+}
+
+// keep leaves a standby that may serve as it is, until its role can be read.
+func (s State) keep(at time.Time, why string) (State, []Effect) {
+	op := s.Operation
+	delete(s.Fenced, op.To)
+	s.enter(StepConfirm, at, op.Config.PromoteTimeout)
+	return s.block(at,
+		fmt.Sprintf("the role of node %s can't be read, and %s", op.To, why),
+		fmt.Sprintf("make node %s answer its status command (db2pd -hadr tells the role), then: hadr resume %s", op.To, s.Group))
 }
 
 func (s State) withdrawing(e InstanceRead) (State, []Effect) {
@@ -124,13 +174,14 @@ func (s State) startDatabase(at time.Time) (State, []Effect) {
 		return s.noService(at, "its database does not start, not even after its machine was started again")
 	}
 	op.Fence.Tries++
+	op.Starts++
 	op.Fence.Sent = at
-	return s, []Effect{StartDatabase{Node: op.From, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Fence.Tries, Deadline: at.Add(databaseLimit)}}
+	return s, []Effect{StartDatabase{Node: op.From, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Starts, Deadline: at.Add(databaseLimit)}}
 }
 
 func (s State) noService(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
 	return s.block(at,
 		fmt.Sprintf("no node serves: node %s was not promoted (%s) and node %s does not come back: %s", op.To, orNone(op.LastResult), op.From, why),
-		fmt.Sprintf("start the database on node %s by hand (db2 activate db), then: hadr resume %s", op.From, s.Group))
+		fmt.Sprintf("start the database on node %s by hand (db2 activate db), then: hadr resume %s; or, if it is lost for good, give up: hadr cancel %s", op.From, s.Group, s.Group))
 }

@@ -29,7 +29,7 @@ func (s State) resume(at time.Time) (State, []Effect) {
 	case StepPeer:
 		return s, []Effect{s.readNode(op.From)}
 	case StepWithdraw:
-		return s, []Effect{ReadInstance{Node: op.To}}
+		return s.readRoutes()
 	case StepPromote:
 		return s, []Effect{s.promotion()}
 	case StepRedirect:
@@ -75,6 +75,10 @@ func (s State) nodeRead(e NodeRead) (State, []Effect) {
 	switch {
 	case op.Step == StepRecheck && e.Observation.Node == op.To:
 		return s.rechecked(e)
+	case op.Step == StepRecheck && e.Observation.Node == op.From && op.Kind == Adopt:
+		return s.overtaken(e)
+	case op.Step == StepBoot && e.Observation.Node == op.To:
+		return s.booted(e)
 	case op.Step == StepConfirm && e.Observation.Node == op.To:
 		return s.confirming(e)
 	case op.Step == StepRestart && e.Observation.Node == op.From:

@@ -111,6 +111,7 @@ type State struct {
 	Changed     time.Time // last change of primary; events older than it are stale (R3)
 	Version     uint64    // compare-and-swap (R11)
 	Refused     Refusal   // last refusal that watch told
+	Ended       string    // operation that ended last: a redelivery of its event is over, too (R2)
 
 	// Attempt is a decision that is not claimed yet. It lives in the runner's
 	// memory only.
@@ -185,8 +186,10 @@ type Operation struct {
 	Deadline  time.Time // of this step
 	CommandID string    // SSM command of this step, once known (R21)
 
-	// Promotions counts the promotions that were sent (R21).
+	// Promotions and Starts count the promotions and the starts of a database
+	// that were sent: no two have the same number (R21).
 	Promotions int
+	Starts     int
 	// Pending counts effects of this step whose results are not in yet.
 	Pending int
 	// ReadSince is when a node that must be read was first asked in vain.
@@ -251,5 +254,6 @@ type Attempt struct {
 	Fencing     Fencing
 	WindowEnd   time.Time
 	Kind        Kind // what was decided
-	FenceOld    bool // adopting: the old primary still reads PRIMARY
+	FenceOld    bool // adopting: the old primary may still be one
+	Claims      int  // that met another version of the record
 }

@@ -55,6 +55,8 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.promoted(e)
 	case RouteMoved:
 		return s.routeMoved(e)
+	case RouteRead:
+		return s.routeRead(e)
 	case PathChecked:
 		return s.pathChecked(e)
 	case Started:

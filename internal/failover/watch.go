@@ -64,6 +64,11 @@ func (Repaired) isEvent() {}
 // watched looks at a group without an event.
 func (s State) watched(e Watched) (State, []Effect) {
 	if op := s.Operation; op != nil && op.Blocked == "" {
+		if op.Kind == Rejoin && !s.Maintenance.Active(e.At) {
+			if a, ok := s.newlyRed(e); ok { // R30: the second failure of the night
+				return s.lookAt(e, a)
+			}
+		}
 		return s.resume(e.At) // whoever ran it may be dead (R32)
 	}
 	if s.Maintenance.Active(e.At) {
@@ -75,21 +80,26 @@ func (s State) watched(e Watched) (State, []Effect) {
 		effects = append(effects, EndMaintenance{}, Record{Entry: entry})
 		s.Maintenance = Maintenance{}
 	}
+	effects = append(effects, s.fenceAgain(e)...)
 	if s.Operation != nil {
 		next, more := s.unblocked(e)
 		return next, append(effects, more...)
 	}
-	effects = append(effects, s.fenceAgain(e)...)
 	if s.takenOverByHand(e) {
 		next, more := s.follow(e)
 		return next, append(effects, more...)
 	}
 	if a, ok := s.newlyRed(e); ok {
-		s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: a.Node, Alarm: a.ARN, Trigger: "watch: alarm " + a.ARN + " is red: " + a.Reason, Since: e.At, Watch: true}
-		next, more := s.look(e.At)
+		next, more := s.lookAt(e, a)
 		return next, append(effects, more...)
 	}
 	return s, append(effects, s.repairs(e)...)
+}
+
+// lookAt asks every guard about a red alarm.
+func (s State) lookAt(e Watched, a RedAlarm) (State, []Effect) {
+	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: a.Node, Alarm: a.ARN, Trigger: "watch: alarm " + a.ARN + " is red: " + a.Reason, Since: e.At, Watch: true}
+	return s.look(e.At)
 }
 
 // unblocked goes on with a blocked operation where the cause is seen to be
@@ -104,6 +114,10 @@ func (s State) unblocked(e Watched) (State, []Effect) {
 		return s, nil
 	case len(s.astray(e)) == 0:
 		return s.retried(Retried{At: e.At, Actor: "watch, as every route leads to node " + s.Primary})
+	}
+	if a, ok := s.newlyRed(e); ok { // R30: a route alone holds up no takeover
+		next, more := s.lookAt(e, a)
+		return next, append(s.repairs(e), more...)
 	}
 	return s, s.repairs(e)
 }

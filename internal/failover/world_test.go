@@ -26,6 +26,10 @@ type fakeWorld struct {
 	onClaim   func(*fakeWorld, State) Claimed
 	onSeal    func(*fakeWorld) Sealed
 
+	onRouteRead func(*fakeWorld, RouteRead) RouteRead
+
+	starts []int // numbers of the starts of a database
+
 	was     string   // what a repaired route led to
 	log     []string // effects in their order, without reads and waits
 	entries []Entry
@@ -67,7 +71,7 @@ func (w *fakeWorld) run(s State, e Event, limit int) State {
 
 // watch checks what holds in every step.
 func (w *fakeWorld) watch(before, after State) {
-	if after.Epoch < before.Epoch {
+	if after.Epoch < before.Epoch && w.onClaim == nil {
 		w.bad = append(w.bad, "the epoch went back")
 	}
 	if after.Primary != before.Primary && w.role[after.Primary] != RolePrimary {
@@ -133,6 +137,7 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 		return Reintegrated{At: w.at, Node: e.Node, Outcome: OK}
 	case StartDatabase:
 		w.note("start database %s", e.Node)
+		w.starts = append(w.starts, e.Attempt)
 		if w.onStartDB != nil {
 			w.onStartDB(w)
 		} else {
@@ -146,6 +151,13 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 			w.moved[e.Table] = e.Node
 		}
 		return Repaired{At: w.at, Table: e.Table, Node: e.Node, Was: w.was, OK: ok}
+	case ReadRoute:
+		n, _ := s.Config.Node(w.moved[e.Table])
+		r := RouteRead{At: w.at, Table: e.Table, Owner: n.ENI}
+		if w.onRouteRead != nil {
+			r = w.onRouteRead(w, r)
+		}
+		return r
 	case EndMaintenance:
 		w.note("end maintenance")
 		return nil

@@ -17,7 +17,7 @@
 //	GROUP#<group>          STATE          control plane  epoch (N), primary (S), phase (S), version (N), write_token (S),
 //	                                                     operation (M), fenced (M: node -> epoch, method, groups, at,
 //	                                                     confirmed), cooldown_until (S), changed_at (S),
-//	                                                     refused_guard (S), refused_at (S),
+//	                                                     refused_guard (S), refused_at (S), ended (S: operation),
 //	                                                     maintenance (BOOL), maintenance_until (N: seconds since
 //	                                                     1970-01-01 UTC), maintenance_reason (S)
 //	GROUP#<group>          PROBE#<node>   Terraform      namespace, metric, interval_seconds, timeout_seconds,

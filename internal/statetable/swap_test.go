@@ -243,3 +243,24 @@ func TestSave(t *testing.T) {
 		})
 	}
 }
+
+// Every attribute that the core keeps comes back, and one that it empties goes.
+func TestSaveKeepsAll(t *testing.T) {
+	tab, _, prev := steady(t)
+	at := time.Date(2026, 11, 29, 3, 0, 0, 0, time.UTC)
+	next := takingOver(prev, "op1")
+	next.Fenced = map[string]failover.Fence{"a": {Epoch: 8, Method: "stop", At: at, Confirmed: true}}
+	next.Cooldown, next.Changed, next.Ended = at, at, "op0"
+	next.Refused = failover.Refusal{Guard: failover.GuardEvidence, At: at}
+	next.Operation.Promotions, next.Operation.Starts, next.Operation.Promoting = 2, 3, at
+	if err := tab.Save(t.Context(), prev, next); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, next, load(t, tab))
+	bare := prev
+	bare.Version = next.Version + 1
+	if err := tab.Save(t.Context(), next, bare); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, bare, load(t, tab))
+}
