@@ -37,10 +37,10 @@ func (d *drifted) foreignChanges(t *testing.T) []foreign {
 			d.alarm(t, "orders-b-process", func(in *cloudwatch.PutMetricAlarmInput) { in.TreatMissingData = aws.String("breaching") })
 		}},
 		{`hadr_metric_alarm.status["b"]`, "(object)", "deleted", func() {
-			_, err := d.cloudwatch.DeleteAlarms(ctx, &cloudwatch.DeleteAlarmsInput{AlarmNames: []string{"orders-b-failed", "orders-b-status"}})
-			must(t, err)
+			must(t, d.deleteAlarm(ctx, "orders-b-failed"))
+			must(t, d.deleteAlarm(ctx, "orders-b-status"))
 		}},
-		{`hadr_composite_alarm.failed["b"]`, "(object)", "deleted", func() {}}, // with the one before, which it watches
+		{`hadr_composite_alarm.failed["b"]`, "(object)", "deleted", func() {}}, // with the one before, as it watches that
 		{`hadr_composite_alarm.failed["a"]`, "alarm_actions", "removed", func() {
 			found, err := d.cloudwatch.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{AlarmNames: []string{"orders-a-failed"}, AlarmTypes: []cw.AlarmType{cw.AlarmTypeCompositeAlarm}})
 			must(t, err)
@@ -66,8 +66,10 @@ func (d *drifted) foreignChanges(t *testing.T) []foreign {
 			must(t, err)
 		}},
 		{"hadr_function.takeover", "source_code_hash", "other code uploaded", func() {
-			_, err := d.lambda.UpdateFunctionCode(ctx, &lambda.UpdateFunctionCodeInput{FunctionName: aws.String("orders-takeover"), ZipFile: testZip("other")})
-			must(t, err)
+			must(t, d.afterUpdates(t, func() error {
+				_, err := d.lambda.UpdateFunctionCode(ctx, &lambda.UpdateFunctionCodeInput{FunctionName: aws.String("orders-takeover"), ZipFile: testZip("other")})
+				return err
+			}))
 		}},
 		{"hadr_function.watch[0]", "environment", "a variable added", func() {
 			d.function(t, "orders-watch", func(in *lambda.UpdateFunctionConfigurationInput) { in.Environment.Variables["GODEBUG"] = "x" })
@@ -146,8 +148,13 @@ func (d *drifted) function(t *testing.T, name string, change func(*lambda.Update
 	must(t, err)
 	in := &lambda.UpdateFunctionConfigurationInput{FunctionName: &name, Environment: &lambdatypes.Environment{Variables: f.Environment.Variables}}
 	change(in)
-	must(t, d.clients.eventually(t.Context(), func() error {
+	must(t, d.afterUpdates(t, func() error {
 		_, err := d.lambda.UpdateFunctionConfiguration(t.Context(), in)
 		return err
-	}, func(err error) bool { return hasCode(err, "ResourceConflictException") }))
+	}))
+}
+
+// afterUpdates changes a function once its last update is through.
+func (d *drifted) afterUpdates(t *testing.T, do func() error) error {
+	return d.eventually(t.Context(), do, func(err error) bool { return hasCode(err, "ResourceConflictException") })
 }
