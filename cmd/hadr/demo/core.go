@@ -117,7 +117,7 @@ func (s *Stage) coreEvent() (json.RawMessage, error) {
 	return json.Marshal(map[string]any{
 		"source": "aws.cloudwatch", "alarmArn": s.coreAlarm("a"), "accountId": s.World.Account, "time": at, "region": Region,
 		"alarmData": map[string]any{
-			"alarmName": coreGroup + "-a", "state": state("ALARM", "made by hand"), "previousState": state("OK", "made by hand"),
+			"alarmName": failedAlarm("a"), "state": state("ALARM", "made by hand"), "previousState": state("OK", "made by hand"),
 			"configuration": map[string]any{"alarmRule": "ALARM(made-by-hand)"},
 		},
 	})

@@ -19,18 +19,25 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
+	"github.com/hadr-dev/terraform-provider-hadr/provider"
 )
 
 // The group that is declared without Terraform.
 const (
 	coreTable = "hadr-core"
 	coreGroup = "orders"
+
+	hostPolicy = "hadr-agent" // in the hosts' role
 )
 
-// coreAlarm is the ARN of the alarm whose event is made by hand.
+// failedAlarm is the name of the alarm of a node that invokes the function.
+func failedAlarm(node string) string { return coreGroup + "-" + node + "-failed" }
+
+// coreAlarm is the ARN of that alarm.
 func (s *Stage) coreAlarm(node string) string {
-	return fmt.Sprintf("arn:aws:cloudwatch:%s:%s:alarm:%s-%s", Region, s.World.Account, coreGroup, node)
+	return fmt.Sprintf("arn:aws:cloudwatch:%s:%s:alarm:%s", Region, s.World.Account, failedAlarm(node))
 }
 
 // declare makes by hand what Terraform makes from modules/db2-hadr, less alarms
@@ -122,11 +129,12 @@ func (s *Stage) createRoutes(ctx context.Context, client *ec2.Client, tableARN s
 }
 
 func (s *Stage) letAgentsWrite(ctx context.Context, client *iam.Client, tableARN string) error {
-	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[
-{"Effect":"Allow","Action":["dynamodb:GetItem","dynamodb:PutItem"],"Resource":%q},
-{"Effect":"Allow","Action":"cloudwatch:PutMetricData","Resource":"*","Condition":{"StringEquals":{"cloudwatch:namespace":"HADR"}}}]}`, tableARN)
-	_, err := client.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
-		RoleName: aws.String("hadr-db-host"), PolicyName: aws.String("hadr-agent"), PolicyDocument: &policy,
+	policy, err := provider.HostPolicy(ctx, tableARN, coreGroup)
+	if err != nil {
+		return err
+	}
+	_, err = client.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
+		RoleName: aws.String(landscape.Role), PolicyName: aws.String(hostPolicy), PolicyDocument: &policy,
 	})
 	return err
 }

@@ -54,6 +54,8 @@ type Stage struct {
 	Dir       string
 
 	virtual bool // hosts and functions are goroutines of this process
+	inbox   inbox
+	killing *killing // of a function; nil for none
 }
 
 // NewStage builds a stage. Close ends it.

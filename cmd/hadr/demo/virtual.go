@@ -3,7 +3,6 @@ package demo
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,14 +16,12 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/agent"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/lambda"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
-	"github.com/hadr-dev/terraform-provider-hadr/lambdas/takeover"
 )
 
 // NewVirtualStage builds a stage without processes and sockets: the same
@@ -34,7 +31,7 @@ func NewVirtualStage(ctx context.Context, dir string, log *slog.Logger) (*Stage,
 	s := &Stage{Clock: clock.System(), Dir: dir, virtual: true}
 	sb, err := sandbox.Start(ctx, sandbox.Options{
 		Clock: s.Clock, Dir: dir, Log: log,
-		Functions: map[string]lambda.Handler{"takeover": s.takeover},
+		Functions: map[string]lambda.Handler{"takeover": s.takeover, "watch": s.watch},
 		Commands:  map[string]hosts.CommandFunc{"hadr-agent": s.agent},
 	})
 	if err != nil {
@@ -54,29 +51,6 @@ func (s *Stage) as(key, secret, token string, transport http.RoundTripper) aws.C
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(key, secret, token)
 	cfg.HTTPClient = &http.Client{Transport: transport}
 	return cfg
-}
-
-// takeover is the function's code, as lambdas/bootstrap runs it.
-func (s *Stage) takeover(ctx context.Context, c lambda.Call) ([]byte, error) {
-	log := slog.New(slog.NewJSONHandler(lines(c.Log), nil))
-	cfg := s.as(c.Credentials.AccessKey, c.Credentials.SecretKey, c.Credentials.SessionToken, s.Server.RoundTripper())
-	runners := awsrunner.New(cfg, c.Env["HADR_TABLE"], s.Clock, log)
-	h := &takeover.Handler{Store: runners.Table(), Runner: runners.Group, Clock: s.Clock, Log: log, NewID: awsrunner.OperationID}
-	answer, err := h.Handle(ctx, c.Event)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(answer)
-}
-
-// lines is a writer that hands over whole lines.
-type lines func(string)
-
-func (l lines) Write(p []byte) (int, error) {
-	for line := range strings.Lines(string(p)) {
-		l(strings.TrimSuffix(line, "\n"))
-	}
-	return len(p), nil
 }
 
 // agent is the program hadr-agent of a host.

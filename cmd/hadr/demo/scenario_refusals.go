@@ -1,0 +1,160 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// Scenarios in which nothing may be taken over, at least for a while.
+
+// standbyDied: commits of the healthy primary wait for its dead standby until
+// the peer window is over, and its alarm goes off.
+func standbyDied(ctx context.Context, s *scene) error {
+	if err := s.vanishes("b"); err != nil {
+		return err
+	}
+	if err := s.refused(ctx, failover.GuardWaits); err != nil {
+		return err
+	}
+	if _, err := s.told(ctx, "ignored", "standby unhealthy"); err != nil {
+		return err
+	}
+	return s.until(ctx, "commits of node a alone", func(failover.State) bool { return s.writes("a") })
+}
+
+// azCut: both nodes live, and the network between them does not.
+func azCut(ctx context.Context, s *scene) error {
+	a, b := s.stage.Instance("a"), s.stage.Instance("b")
+	if err := s.fails("the network between the nodes is cut", func() error { s.stage.Hosts.Fabric().CutBoth(a, b); return nil }); err != nil {
+		return err
+	}
+	if err := s.refused(ctx, failover.GuardWaits); err != nil {
+		return err
+	}
+	if err := s.until(ctx, "commits of node a alone", func(failover.State) bool { return s.writes("a") }); err != nil {
+		return err
+	}
+	if err := s.happens("the network is whole again", func() error { s.stage.Hosts.Fabric().Heal(a, b); return nil }); err != nil {
+		return err
+	}
+	return s.stage.waitForPeer(ctx)
+}
+
+// maintained: the toggle in the table is set by hand, and later taken back while
+// the alarm is still red and tells nobody.
+func maintained(ctx context.Context, s *scene) error {
+	if err := s.happens("somebody sets maintenance = true in the table", func() error { return s.toggle(ctx, true) }); err != nil {
+		return err
+	}
+	if err := s.vanishes("a"); err != nil {
+		return err
+	}
+	if err := s.refused(ctx, failover.GuardMaintenance); err != nil {
+		return err
+	}
+	if err := s.watched(ctx, 90*time.Second); err != nil {
+		return err
+	}
+	state, err := s.watcher.Table.Load(ctx, s.group)
+	if err != nil {
+		return err
+	}
+	s.result.expect(state.Primary == "a" && state.Operation == nil && state.Epoch == 1, "something was done during maintenance: primary %s, epoch %d", state.Primary, state.Epoch)
+	if err := s.happens("somebody sets maintenance = false", func() error { return s.toggle(ctx, false) }); err != nil {
+		return err
+	}
+	if err := s.takenOver(ctx, "b", 2); err != nil {
+		return err
+	}
+	e, err := s.told(ctx, "started", "")
+	s.result.expect(err != nil || strings.HasPrefix(e.Actor, "watch"), "%q started the takeover, not watch", e.Actor)
+	return err
+}
+
+// toggle is: aws dynamodb update-item --key ... --update-expression "SET maintenance = :on"
+func (s *scene) toggle(ctx context.Context, on bool) error {
+	table := coreTable
+	_, err := dynamodb.NewFromConfig(s.stage.Config(Region)).UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 &table,
+		Key:                       map[string]ddb.AttributeValue{"pk": &ddb.AttributeValueMemberS{Value: "GROUP#" + s.group}, "sk": &ddb.AttributeValueMemberS{Value: "STATE"}},
+		UpdateExpression:          aws.String("SET maintenance = :on"),
+		ExpressionAttributeValues: map[string]ddb.AttributeValue{":on": &ddb.AttributeValueMemberBOOL{Value: on}},
+	})
+	return err
+}
+
+// standbyBehind: the standby lacks commits when the primary dies. It may not
+// take over; once the host is stopped for certain, it is started in place.
+func standbyBehind(ctx context.Context, s *scene) error {
+	a, b := s.stage.Instance("a"), s.stage.Instance("b")
+	if err := s.fails("the network between the nodes is cut", func() error { s.stage.Hosts.Fabric().CutBoth(a, b); return nil }); err != nil {
+		return err
+	}
+	if err := s.refused(ctx, failover.GuardWaits); err != nil {
+		return err
+	}
+	if err := s.until(ctx, "commits of node a alone", func(failover.State) bool { return s.writes("a") }); err != nil {
+		return err
+	}
+	if err := s.stage.untilAlarmsOK(ctx); err != nil {
+		return err
+	}
+	if err := s.vanishes("a"); err != nil {
+		return err
+	}
+	e, err := s.told(ctx, "refused", string(failover.GuardFitness)+":")
+	if err != nil {
+		return err
+	}
+	s.result.expect(strings.Contains(e.Reason, "REMOTE_CATCHUP_PENDING") && e.Next != "", "the refusal does not name the state and a next command: %s; next: %s", e.Reason, e.Next)
+	s.stage.Hosts.Fabric().Heal(a, b)
+	if err := s.happens("somebody stops the dead host of node a", func() error {
+		_, err := ec2.NewFromConfig(s.stage.Config(Region)).StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{a}, Force: aws.Bool(true)})
+		return err
+	}); err != nil {
+		return err
+	}
+	return s.takenOver(ctx, "a", 2)
+}
+
+// applyInTheMiddle: terraform apply changes the declaration while a takeover
+// works on a snapshot of it.
+func applyInTheMiddle(ctx context.Context, s *scene) error {
+	a := s.stage.Instance("a")
+	if err := s.stage.EC2.HoldStopping(a, false); err != nil {
+		return err
+	}
+	if err := s.vanishes("a"); err != nil {
+		return err
+	}
+	if err := s.until(ctx, "the step fenced", func(st failover.State) bool { return st.Operation != nil && st.Operation.Step == failover.StepFenced }); err != nil {
+		return err
+	}
+	config, err := s.watcher.Table.ReadConfig(ctx, s.group)
+	if err != nil {
+		return err
+	}
+	config.Policy = failover.Observe
+	apply := func() error { return s.watcher.Table.PutConfig(ctx, s.group, config) }
+	err = s.happens("terraform apply changes the policy", apply)
+	s.result.expect(err != nil && strings.Contains(err.Error(), "wait for its end"), "the change was not refused: %v", err)
+	if err := s.stage.EC2.ReleaseStopping(a); err != nil {
+		return err
+	}
+	if err := s.takenOver(ctx, "b", 2); err != nil {
+		return err
+	}
+	if err := apply(); err != nil {
+		return fmt.Errorf("after the takeover the change is refused, too: %w", err)
+	}
+	return nil
+}
