@@ -176,7 +176,7 @@ func parseTime(s string) (time.Time, error) {
 func parseTriggers(data string) ([]Trigger, error) {
 	var d triggersJSON
 	if json.Unmarshal([]byte(data), &d) != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // see above
 	}
 	var out []Trigger
 	for _, x := range d.Alarms {

@@ -85,7 +85,7 @@ func (a *agent) CancelCommand(_ context.Context, in *ssm.CancelCommandInput, _ .
 }
 
 var (
-	lost     = errors.New("connection reset")
+	errLost  = errors.New("connection reset")
 	throttle = &smithy.GenericAPIError{Code: "ThrottlingException"}
 	missing  = &types.InvocationDoesNotExist{}
 )
@@ -105,15 +105,15 @@ func TestRun(t *testing.T) {
 		{name: "agent offline", agent: agent{answers: []any{"Delayed", "Delivery Timed Out"}}, want: Undeliverable, sent: 1, id: "cmd-1"},
 		{name: "ran too long: may have worked", agent: agent{answers: []any{"Execution Timed Out"}}, want: Unknown, sent: 1, id: "cmd-1"},
 		{name: "cancelled by somebody: may have worked", agent: agent{answers: []any{"Cancelled"}}, want: Unknown, sent: 1, id: "cmd-1"},
-		{name: "an answer is lost while waiting", agent: agent{answers: []any{lost, throttle, "Success"}}, want: OK, sent: 1, id: "cmd-1"},
+		{name: "an answer is lost while waiting", agent: agent{answers: []any{errLost, throttle, "Success"}}, want: OK, sent: 1, id: "cmd-1"},
 		{name: "reading is denied", agent: agent{answers: []any{&smithy.GenericAPIError{Code: "AccessDeniedException"}}}, want: Unknown, sent: 1, id: "cmd-1"},
 		{name: "never ends: unknown when time is up", agent: agent{answers: []any{"In Progress"}}, want: Unknown, sent: 1, id: "cmd-1"},
 		{name: "instance is not registered", agent: agent{sendErrs: []error{&types.InvalidInstanceId{}}}, want: Undeliverable},
 		{name: "sending is denied", agent: agent{sendErrs: []error{&smithy.GenericAPIError{Code: "AccessDeniedException"}}}, want: Failed},
 		{name: "throttled, then sent", agent: agent{sendErrs: []error{throttle, throttle, nil}, answers: []any{"Success"}}, want: OK, sent: 1, id: "cmd-1"},
 		{name: "throttled until time is up: certainly not sent", agent: agent{sendErrs: repeat(throttle, 1000)}, want: Failed},
-		{name: "answer to sending is lost, the command is found", agent: agent{sendErrs: []error{lost}, accepts: true, answers: []any{"Success"}}, want: OK, sent: 1, id: "cmd-1"},
-		{name: "answer to sending is lost, no command is found", agent: agent{sendErrs: []error{lost}}, want: Unknown},
+		{name: "answer to sending is lost, the command is found", agent: agent{sendErrs: []error{errLost}, accepts: true, answers: []any{"Success"}}, want: OK, sent: 1, id: "cmd-1"},
+		{name: "answer to sending is lost, no command is found", agent: agent{sendErrs: []error{errLost}}, want: Unknown},
 		{name: "R21: resumed by its id", agent: agent{answers: []any{"Success"}}, request: func(q *Request) { q.CommandID = "known" }, want: OK, id: "known"},
 		{name: "R21: resumed by its comment", agent: agent{answers: []any{"Success"}, sent: []*ssm.SendCommandInput{{Comment: aws.String("op/promote/1")}}},
 			request: func(q *Request) { q.Resume = true }, want: OK, sent: 1, id: "cmd-1"},

@@ -175,7 +175,8 @@ func (e *evaluation) query(q *query) (alarm.Value, error) {
 	if v, ok := e.done[q.id]; ok {
 		return v, nil
 	}
-	v, err := alarm.SeriesValue(alarm.Series{}), error(nil)
+	var v alarm.Value
+	var err error
 	if q.expression == nil {
 		v = alarm.SeriesValue(e.statistic(q))
 	} else {

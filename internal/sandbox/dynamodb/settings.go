@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -63,7 +64,8 @@ func (d *DynamoDB) UpdateContinuousBackups(req *wire.Request, in *dynamodb.Updat
 // an error of their own for a missing one.
 func (d *DynamoDB) backedUp(req *wire.Request, name *string) (*replica, error) {
 	r, err := d.described(req, name)
-	if e, ok := err.(*wire.Error); ok && e.Code == "ResourceNotFoundException" {
+	var e *wire.Error
+	if errors.As(err, &e) && e.Code == "ResourceNotFoundException" {
 		return nil, wire.Errorf("TableNotFoundException", "Table not found: %s", aws.ToString(name))
 	}
 	if err == nil && r.status(d.now()) == types.TableStatusCreating {

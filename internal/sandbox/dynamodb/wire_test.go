@@ -59,7 +59,7 @@ func TestTheSDKIsServed(t *testing.T) {
 	if !errors.As(err, &failed) {
 		t.Fatalf("error is %v", err)
 	}
-	if diff := cmp.Diff(present, Item(failed.Item), sameItem); diff != "" {
+	if diff := cmp.Diff(present, failed.Item, sameItem); diff != "" {
 		t.Errorf("item of the exception differs (-sent +read):\n%s", diff)
 	}
 
@@ -71,7 +71,7 @@ func TestTheSDKIsServed(t *testing.T) {
 	if code := aws.ToString(cancelled.CancellationReasons[1].Code); code != "ConditionalCheckFailed" {
 		t.Errorf("code is %s", code)
 	}
-	if diff := cmp.Diff(present, Item(cancelled.CancellationReasons[1].Item), sameItem); diff != "" {
+	if diff := cmp.Diff(present, cancelled.CancellationReasons[1].Item, sameItem); diff != "" {
 		t.Errorf("item of the reason differs (-sent +read):\n%s", diff)
 	}
 

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -97,7 +98,8 @@ func invalid(format string, args ...any) error {
 }
 
 func message(err error) string {
-	if e, ok := err.(*wire.Error); ok {
+	var e *wire.Error
+	if errors.As(err, &e) {
 		return e.Message
 	}
 	return err.Error()
