@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
@@ -81,6 +83,11 @@ func (d *drifted) foreignChanges(t *testing.T) []foreign {
 			_, err := d.lambda.UntagResource(ctx, &lambda.UntagResourceInput{Resource: aws.String("arn:aws:lambda:" + testRegion + ":123456789012:function:orders-watch"), TagKeys: []string{"vpc"}})
 			must(t, err)
 		}},
+		{"hadr_function.watch[0]", "policy", "role trusts nobody of Lambda", func() {
+			_, err := d.iam.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: aws.String("orders-watch"),
+				PolicyDocument: aws.String(assumeByScheduler("123456789012").String())})
+			must(t, err)
+		}},
 		{"hadr_schedule.watch[0]", "enabled", "switched off", func() {
 			s, err := d.scheduler.GetSchedule(ctx, &scheduler.GetScheduleInput{Name: aws.String("orders-watch")})
 			must(t, err)
@@ -89,7 +96,7 @@ func (d *drifted) foreignChanges(t *testing.T) []foreign {
 			must(t, err)
 		}},
 		{"hadr_schedule.watch[0]", "policy", "emptied", func() {
-			must(t, ownRole{d.clients, "orders-watch" + ownScheduleRole, ownSchedulePolicy}.allow(ctx, emptyPolicy))
+			must(t, ownRole{clients: d.clients, name: "orders-watch" + ownScheduleRole, policyName: ownSchedulePolicy}.allow(ctx, emptyPolicy))
 		}},
 		{`hadr_command_document.this["db2_status"]`, "content", "another script", func() {
 			out, err := d.ssm.UpdateDocument(ctx, &ssm.UpdateDocumentInput{Name: aws.String("orders-status"), DocumentVersion: aws.String("$LATEST"), Content: aws.String(
@@ -110,7 +117,7 @@ func (d *drifted) foreignChanges(t *testing.T) []foreign {
 		}},
 		{`hadr_sql_latency_metric.this["b"]`, "(object)", "deleted", func() { must(t, record.DeleteProbe(ctx, "orders", "b")) }},
 		{"hadr_host_policy.this", "policy", "emptied", func() {
-			must(t, ownRole{d.clients, landscape.Role, "hadr-orders"}.allow(ctx, emptyPolicy))
+			must(t, ownRole{clients: d.clients, name: landscape.Role, policyName: "hadr-orders"}.allow(ctx, emptyPolicy))
 		}},
 		{"hadr_group.this", "policy", "set to observe", func() {
 			c, err := record.ReadConfig(ctx, "orders")
@@ -120,6 +127,15 @@ func (d *drifted) foreignChanges(t *testing.T) []foreign {
 		}},
 		{"hadr_group.this", "nodes", "an alarm unbound", func() {
 			must(t, record.UnbindAlarms(ctx, "orders", []string{"arn:aws:cloudwatch:" + testRegion + ":123456789012:alarm:orders-a-failed"}))
+		}},
+		{"hadr_group.this", "nodes", "tags of an instance removed", func() {
+			_, err := d.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{d.nodes["b"].instance}, Tags: []ec2types.Tag{{Key: aws.String(tagTable)}, {Key: aws.String(tagGroup)}}})
+			must(t, err)
+		}},
+		{"hadr_vip_route.this", "network_interface_ids", "source/destination check on", func() {
+			_, err := d.ec2.ModifyNetworkInterfaceAttribute(ctx, &ec2.ModifyNetworkInterfaceAttributeInput{
+				NetworkInterfaceId: aws.String(d.nodes["b"].eni), SourceDestCheck: &ec2types.AttributeBooleanValue{Value: aws.Bool(true)}})
+			must(t, err)
 		}},
 		{"hadr_vip_route.this", "route_table_ids", "a route deleted", func() {
 			_, err := d.ec2.DeleteRoute(ctx, &ec2.DeleteRouteInput{RouteTableId: &d.tables[0], DestinationCidrBlock: aws.String("192.168.77.10/32")})

@@ -55,7 +55,9 @@ func (p functionParts) deleteLogGroup(ctx context.Context, name string) error {
 	return err
 }
 
-func (p functionParts) role(name string) ownRole { return ownRole{p.clients, name, ownPolicyName} }
+func (p functionParts) role(name string) ownRole {
+	return ownRole{p.clients, name, ownPolicyName, assumeByLambda()}
+}
 
 // create retries while a new role is not known to Lambda yet.
 func (p functionParts) create(ctx context.Context, in *lambda.CreateFunctionInput) (*lambda.CreateFunctionOutput, error) {

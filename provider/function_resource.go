@@ -115,7 +115,7 @@ func (r *functionResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	if m.RoleARN.IsUnknown() {
-		arn, err := parts.role(m.ownRoleName()).create(ctx, assumeByLambda(), "Execution role of the function "+name+" of hadr", m.Policy.ValueString(), tags)
+		arn, err := parts.role(m.ownRoleName()).create(ctx, "Execution role of the function "+name+" of hadr", m.Policy.ValueString(), tags)
 		if err != nil {
 			resp.Diagnostics.Append(diagnose.Failed("creating execution role", m.ownRoleName(), err))
 			return
@@ -183,7 +183,7 @@ func (r *functionResource) readParts(ctx context.Context, m *functionModel) erro
 	}
 	m.AlarmNames = tfSet(names)
 	if m.ownRole() {
-		text, err := parts.role(m.ownRoleName()).policy(ctx)
+		text, err := parts.role(m.ownRoleName()).effective(ctx)
 		if err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (r *functionResource) change(ctx context.Context, id identity, have functio
 		}
 	}
 	if have.ownRole() && want.ownRole() {
-		if err := parts.role(want.ownRoleName()).allow(ctx, want.Policy.ValueString()); err != nil {
+		if err := parts.role(want.ownRoleName()).repair(ctx, want.Policy.ValueString()); err != nil {
 			return err
 		}
 	}

@@ -124,6 +124,20 @@ func ownerOf(tags []ec2types.Tag) (o owner) {
 	return o
 }
 
+// unclaimed are the nodes whose machine or interface does not carry this
+// group's tags any more. What can't be read is not among them.
+func (c *clients) unclaimed(ctx context.Context, nodes []failover.NodeConfig, o owner) []string {
+	var out []string
+	for _, n := range nodes {
+		i, errInstance := c.instance(ctx, n.Region, n.Instance)
+		eni, errENI := c.networkInterface(ctx, n.Region, n.ENI)
+		if errInstance == nil && i != nil && ownerOf(i.Tags) != o || errENI == nil && eni != nil && ownerOf(eni.TagSet) != o {
+			out = append(out, n.ID)
+		}
+	}
+	return out
+}
+
 // claimNodes tags the machines and interfaces of a group (R12).
 func (c *clients) claimNodes(ctx context.Context, nodes []failover.NodeConfig, o owner) error {
 	for _, n := range nodes {

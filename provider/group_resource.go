@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -194,6 +195,9 @@ func (r *groupResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		resp.Diagnostics.Append(diagnose.Failed("reading group", id, err))
 		return
 	}
+	// A node that does not belong to the group for AWS shows as a missing node.
+	lost := r.unclaimed(ctx, s.Config.Nodes, owner{s.Config.Settings[settingTable], name})
+	s.Config.Nodes = slices.DeleteFunc(s.Config.Nodes, func(n failover.NodeConfig) bool { return slices.Contains(lost, n.ID) })
 	m.flattenConfig(ctx, s.Config, alarms, r.region, &resp.Diagnostics)
 	m.flattenMaintenance(s.Maintenance)
 	m.flattenState(s, r.roles(ctx, table, s))

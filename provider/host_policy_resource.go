@@ -153,7 +153,7 @@ func (r *hostPolicyResource) Read(ctx context.Context, req resource.ReadRequest,
 		return
 	}
 	role, name, _ := strings.Cut(m.ID.ValueString(), "/")
-	text, err := ownRole{r.clients, role, name}.policy(ctx)
+	text, err := ownRole{clients: r.clients, name: role, policyName: name}.policy(ctx)
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("reading host policy", m.ID.ValueString(), err))
 		return

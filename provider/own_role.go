@@ -15,11 +15,12 @@ import (
 type ownRole struct {
 	*clients
 	name, policyName string
+	trust            policy // who assumes it; none for a role that others made
 }
 
 // create makes the role and returns its ARN.
-func (o ownRole) create(ctx context.Context, trust policy, description, policyText string, tags map[string]string) (string, error) {
-	in := &iam.CreateRoleInput{RoleName: &o.name, AssumeRolePolicyDocument: aws.String(trust.String()), Description: &description}
+func (o ownRole) create(ctx context.Context, description, policyText string, tags map[string]string) (string, error) {
+	in := &iam.CreateRoleInput{RoleName: &o.name, AssumeRolePolicyDocument: aws.String(o.trust.String()), Description: &description}
 	for _, k := range sortedKeys(tags) {
 		in.Tags = append(in.Tags, iamtypes.Tag{Key: &k, Value: aws.String(tags[k])})
 	}
@@ -28,6 +29,32 @@ func (o ownRole) create(ctx context.Context, trust policy, description, policyTe
 		return "", err
 	}
 	return aws.ToString(out.Role.Arn), o.allow(ctx, policyText)
+}
+
+// repair puts trust and policy into the wanted state.
+func (o ownRole) repair(ctx context.Context, policyText string) error {
+	_, err := o.iam.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &o.name, PolicyDocument: aws.String(o.trust.String())})
+	if err != nil {
+		return err
+	}
+	return o.allow(ctx, policyText)
+}
+
+// effective is what the role allows whom it is made for: nothing, if another
+// trust policy keeps that one out.
+func (o ownRole) effective(ctx context.Context) (string, error) {
+	out, err := o.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &o.name})
+	if notFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	trust, err := url.QueryUnescape(aws.ToString(out.Role.AssumeRolePolicyDocument))
+	if err != nil || !sameJSON(trust, o.trust.String()) {
+		return "", err
+	}
+	return o.policy(ctx)
 }
 
 func (o ownRole) allow(ctx context.Context, text string) error {

@@ -97,8 +97,13 @@ func (r *scheduleResource) Create(ctx context.Context, req resource.CreateReques
 	}
 	name := m.Name.ValueString()
 	m.Policy = m.policyText()
+	role, err := r.role(ctx, m)
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
+		return
+	}
 	if m.RoleARN.IsUnknown() {
-		arn, err := r.putRole(ctx, m)
+		arn, err := role.create(ctx, "Execution role of the schedule "+name+" of hadr", m.Policy.ValueString(), r.defaultTags)
 		if err != nil {
 			resp.Diagnostics.Append(diagnose.Failed("creating execution role", m.ownRoleName(), err))
 			return
@@ -106,13 +111,13 @@ func (r *scheduleResource) Create(ctx context.Context, req resource.CreateReques
 		m.RoleARN = types.StringValue(arn)
 	}
 	var out *scheduler.CreateScheduleOutput
-	err := r.eventually(ctx, func() (err error) {
+	err = r.eventually(ctx, func() (err error) {
 		out, err = r.scheduler.CreateSchedule(ctx, m.expand())
 		return err
 	}, schedulerCannotAssume)
 	if err != nil {
 		if m.ownRole() { // of no use to anybody, and in the way of the next apply
-			if err := r.role(m).delete(ctx); err != nil {
+			if err := role.delete(ctx); err != nil {
 				resp.Diagnostics.Append(diagnose.Failed("deleting execution role", m.ownRoleName(), err))
 			}
 		}
@@ -126,17 +131,9 @@ func (r *scheduleResource) Create(ctx context.Context, req resource.CreateReques
 // ownSchedulePolicy is the fixed name of the own role's policy.
 const ownSchedulePolicy = "hadr-schedule"
 
-func (r *scheduleResource) role(m scheduleModel) ownRole {
-	return ownRole{r.clients, m.ownRoleName(), ownSchedulePolicy}
-}
-
-func (r *scheduleResource) putRole(ctx context.Context, m scheduleModel) (string, error) {
+func (r *scheduleResource) role(ctx context.Context, m scheduleModel) (ownRole, error) {
 	id, err := r.identity(ctx)
-	if err != nil {
-		return "", err
-	}
-	return r.role(m).create(ctx, assumeByScheduler(id.Account),
-		"Execution role of the schedule "+m.Name.ValueString()+" of hadr", m.Policy.ValueString(), r.defaultTags)
+	return ownRole{r.clients, m.ownRoleName(), ownSchedulePolicy, assumeByScheduler(id.Account)}, err
 }
 
 // schedulerCannotAssume is the answer while a new role is not known everywhere.
@@ -174,7 +171,11 @@ func (r *scheduleResource) readPolicy(ctx context.Context, m *scheduleModel) err
 		m.Policy = want
 		return nil
 	}
-	text, err := r.role(*m).policy(ctx)
+	role, err := r.role(ctx, *m)
+	if err != nil {
+		return err
+	}
+	text, err := role.effective(ctx)
 	if err != nil {
 		return err
 	}
@@ -193,9 +194,9 @@ func (r *scheduleResource) Update(ctx context.Context, req resource.UpdateReques
 		return
 	}
 	want.ID, want.ARN, want.Policy = have.ID, have.ARN, want.policyText()
-	var err error
-	if want.ownRole() {
-		err = r.role(want).allow(ctx, want.Policy.ValueString())
+	role, err := r.role(ctx, want)
+	if err == nil && want.ownRole() {
+		err = role.repair(ctx, want.Policy.ValueString())
 	}
 	if err == nil {
 		in := scheduler.UpdateScheduleInput(*want.expand())
@@ -222,7 +223,8 @@ func (r *scheduleResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	if m.ownRole() {
-		if err := r.role(m).delete(ctx); err != nil {
+		role := ownRole{clients: r.clients, name: m.ownRoleName(), policyName: ownSchedulePolicy}
+		if err := role.delete(ctx); err != nil {
 			resp.Diagnostics.Append(diagnose.Failed("deleting execution role", m.ownRoleName(), err))
 		}
 	}

@@ -60,7 +60,7 @@ func TestSchedule(t *testing.T) {
 	repaired := func(behind func()) resource.TestStep {
 		return resource.TestStep{PreConfig: behind, Config: scheduleConfig(""), ConfigPlanChecks: updates(scheduleAddress)}
 	}
-	own := ownRole{a.clients, "orders-watch-schedule", ownSchedulePolicy}
+	own := ownRole{clients: a.clients, name: "orders-watch-schedule", policyName: ownSchedulePolicy}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: factories(),
 		Steps: []resource.TestStep{

@@ -180,7 +180,10 @@ func (r *vipRouteResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	m.Destination = types.StringValue(routes.destination())
-	m.ActiveTargets, m.RouteTableIDs = tfFullMap(targets), tfSet(sortedKeys(targets)) // a missing route shows as a missing table
+	// A missing route shows as a missing table, and an interface that drops
+	// packets for the address as a missing interface.
+	m.ActiveTargets, m.RouteTableIDs = tfFullMap(targets), tfSet(sortedKeys(targets))
+	m.Interfaces = tfSet(routes.forwarding(ctx))
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 

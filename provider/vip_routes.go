@@ -148,6 +148,15 @@ func (v vipRoutes) remove(ctx context.Context, table string) error {
 	return err
 }
 
+// forwarding are the interfaces that let packets for the address pass. One
+// that can't be read is left to the calls that need it.
+func (v vipRoutes) forwarding(ctx context.Context) []string {
+	return slices.DeleteFunc(slices.Clone(v.allowed), func(eni string) bool {
+		i, err := v.networkInterface(ctx, "", eni)
+		return err == nil && i != nil && aws.ToBool(i.SourceDestCheck)
+	})
+}
+
 // forward switches the source/destination check of the interfaces off:
 // https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html#EIP_Disable_SrcDestCheck
 func (v vipRoutes) forward(ctx context.Context) error {
