@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -60,24 +61,43 @@ func mutates(e failover.Effect) bool {
 // what this runner believes (R22): a runner that was frozen must not wake up
 // and act on what was true before.
 func (w *work) fresh(ctx context.Context) error {
-	if w.Clock.Now().Sub(w.checked) <= freshness {
-		return nil
-	}
-	s, err := w.Store.Load(ctx, w.group)
-	if err != nil {
-		if w.mayFinishRedirect() {
+	for range freshTries {
+		asked := w.Clock.Now()
+		if asked.Sub(w.checked) <= freshness {
 			return nil
 		}
-		return fmt.Errorf("checking the record of group %s before acting: %w", w.group, err)
+		var s failover.State
+		err := w.store(ctx, func(ctx context.Context) (err error) { s, err = w.Store.Load(ctx, w.group); return err })
+		switch {
+		case err != nil && w.mayFinishRedirect():
+			return nil
+		case err != nil:
+			return fmt.Errorf("checking the record of group %s before acting: %w", w.group, err)
+		case s.Version != w.persisted.Version:
+			return ErrConflict
+		}
+		w.checked = asked
 	}
-	if s.Version != w.persisted.Version {
-		return ErrConflict
+	return fmt.Errorf("checking the record of group %s before acting: every answer took more than %s, and was too old to act on", w.group, freshness)
+}
+
+// freshTries bounds the tries to get an answer of the record in time.
+const freshTries = 3
+
+// bounded limits an effect whose calls to AWS end by themselves in seconds. One
+// that gives no answer is resolved by reading (R23). Commands on nodes and
+// waits have limits of their own.
+func (w *work) bounded(ctx context.Context, e failover.Effect) (context.Context, context.CancelFunc) {
+	switch e.(type) {
+	case failover.Stop, failover.Start, failover.ReadInstance, failover.ReadRoute, failover.MoveRoute, failover.Repair, failover.CheckPath, failover.EndMaintenance:
+		return clock.WithTimeout(ctx, w.Clock, callLimit)
 	}
-	w.checked = w.Clock.Now()
-	return nil
+	return ctx, func() {}
 }
 
 func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
+	ctx, stop := w.bounded(ctx, e)
+	defer stop()
 	switch e := e.(type) {
 	case failover.Gather:
 		return w.gather(ctx, e)
@@ -185,19 +205,20 @@ func (w *work) noteCommand(ctx context.Context, commandID string) {
 	op := *w.state.Operation
 	op.CommandID = commandID
 	w.state.Operation = &op
-	if err := w.Store.Save(ctx, w.persisted, w.state); err != nil {
+	asked := w.Clock.Now()
+	if err := w.store(ctx, func(ctx context.Context) error { return w.Store.Save(ctx, w.persisted, w.state) }); err != nil {
 		w.log.Warn("noting the command failed", "operation", op.ID, "epoch", w.state.Epoch, "command", commandID, "error", err)
 		return
 	}
-	w.saved()
+	w.saved(asked)
 }
 
 func (w *work) record(ctx context.Context, e failover.Entry) {
 	w.last = &e
 	w.log.Info(e.Event, "operation", e.OperationID, "epoch", e.Epoch, "step", string(e.Step), "reason", e.Reason, "next", e.Next)
 	var err error
-	for range saveTries {
-		if err = w.Store.Append(ctx, w.group, e); err == nil {
+	for range w.tries() {
+		if err = w.store(ctx, func(ctx context.Context) error { return w.Store.Append(ctx, w.group, e) }); err == nil {
 			return
 		}
 		if w.Clock.Sleep(ctx, retryPause) != nil {

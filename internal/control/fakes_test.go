@@ -30,11 +30,18 @@ type store struct {
 	agents  map[string]failover.Observation
 	sealed  string
 
+	loadErr func() error // consulted before a Load
 	saveErr func() error // consulted before a Save
+	slow    func()       // before every answer of Save and Append
 	loseAck func() bool  // the write happens, its answer does not come
 }
 
 func (s *store) Load(context.Context, string) (failover.State, error) {
+	if s.loadErr != nil {
+		if err := s.loadErr(); err != nil {
+			return failover.State{}, err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state, nil
@@ -56,8 +63,12 @@ func (s *store) Save(_ context.Context, prev, next failover.State) error {
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.swap(prev, next)
+	err := s.swap(prev, next)
+	s.mu.Unlock()
+	if s.slow != nil {
+		s.slow()
+	}
+	return err
 }
 
 func (s *store) swap(prev, next failover.State) error {
@@ -133,9 +144,10 @@ type site struct {
 	calls    []string
 	promoted int
 
-	stopErr error
-	moveErr map[string]error
-	onCall  func(string) // before every mutation
+	alarmErr error
+	stopErr  error
+	moveErr  map[string]error
+	onCall   func(string) // before every mutation
 }
 
 func newSite(c clock.Clock) *site {
@@ -239,6 +251,9 @@ func (s *site) Move(_ context.Context, table, _, eni string) error {
 func (s *site) Check(context.Context, string, string, int) error { return nil }
 
 func (s *site) Evidence(context.Context, []string) ([]failover.Evidence, error) {
+	if s.alarmErr != nil {
+		return nil, s.alarmErr
+	}
 	return []failover.Evidence{{Signal: failover.SignalAlarm, Detail: "in ALARM", At: s.clock.Now(), Source: alarm}}, nil
 }
 

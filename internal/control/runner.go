@@ -26,6 +26,10 @@ const (
 	// retryPause lies between two tries to reach the record.
 	retryPause = 500 * time.Millisecond
 	saveTries  = 4
+	// recordLimit bounds one call to the record where a redirect may be waiting
+	// behind it (R27), callLimit one call to AWS that ends by itself in seconds.
+	recordLimit = 3 * time.Second
+	callLimit   = 30 * time.Second
 )
 
 // Runner drives a group with its adapters.
@@ -76,16 +80,18 @@ type work struct {
 	log       *slog.Logger
 	state     failover.State // what the core says
 	persisted failover.State // what is on the record
-	checked   time.Time      // when the record was last read or written
+	checked   time.Time      // when the record was last asked: its answer may be as old as that (R22)
+	offline   bool           // the record gave no answer lately
 	last      *failover.Entry
 }
 
 func (w *work) load(ctx context.Context) error {
+	asked := w.Clock.Now()
 	s, err := w.Store.Load(ctx, w.group)
 	if err != nil {
 		return fmt.Errorf("reading the record of group %s: %w", w.group, err)
 	}
-	w.state, w.persisted, w.checked = s, s, w.Clock.Now()
+	w.state, w.persisted, w.checked = s, s, asked
 	return nil
 }
 
@@ -121,7 +127,8 @@ func (w *work) drive(ctx context.Context, first failover.Event) error {
 func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failover.Event, error) {
 	for _, e := range effects {
 		if _, ok := e.(failover.Claim); ok {
-			return []failover.Event{w.claim(ctx)}, nil
+			claimed, err := w.claim(ctx)
+			return []failover.Event{claimed}, err
 		}
 	}
 	if err := w.save(ctx); err != nil {
@@ -131,28 +138,50 @@ func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failove
 }
 
 // claim makes the operation this runner's, or learns who was faster.
-func (w *work) claim(ctx context.Context) failover.Event {
+//
+// What came of a claim that can't be read back is not known: then the run ends,
+// because nothing but a claim may put an operation on the record (R11). The
+// next delivery of the event finds its operation there, or claims again (R2).
+func (w *work) claim(ctx context.Context) (failover.Event, error) {
+	asked := w.Clock.Now()
 	err := w.Store.Claim(ctx, w.persisted, w.state)
 	if err == nil {
-		w.saved()
-		return failover.Claimed{At: w.Clock.Now(), OK: true}
+		w.saved(asked)
+		return failover.Claimed{At: w.Clock.Now(), OK: true}, nil
 	}
 	w.log.Warn("claim failed", "operation", w.state.Operation.ID, "epoch", w.state.Epoch, "error", err)
+	asked = w.Clock.Now()
 	now, loadErr := w.Store.Load(ctx, w.group)
 	if loadErr != nil {
-		return failover.Claimed{At: w.Clock.Now(), Why: errors.Join(err, loadErr).Error()}
+		return nil, fmt.Errorf("claiming group %s for operation %s: %v (and the record could not be read back: %w)", w.group, w.state.Operation.ID, err, loadErr)
 	}
+	w.persisted, w.checked = now, asked
 	if now.Operation != nil && now.Operation.ID == w.state.Operation.ID { // R2: a lost response
-		w.state, w.persisted, w.checked = now, now, w.Clock.Now()
-		return failover.Claimed{At: w.Clock.Now(), OK: true}
+		w.state = now
+		return failover.Claimed{At: w.Clock.Now(), OK: true}, nil
 	}
-	w.persisted, w.checked = now, w.Clock.Now()
-	return failover.Claimed{At: w.Clock.Now(), Why: err.Error(), State: &now}
+	return failover.Claimed{At: w.Clock.Now(), Why: err.Error(), State: &now}, nil
 }
 
-func (w *work) saved() {
+// saved notes that the record holds what the core says, as of asked.
+func (w *work) saved(asked time.Time) {
 	w.state.Version = w.persisted.Version + 1
-	w.persisted, w.checked = w.state, w.Clock.Now()
+	w.persisted, w.checked, w.offline = w.state, asked, false
+}
+
+// store makes one bounded call to the record.
+func (w *work) store(ctx context.Context, call func(context.Context) error) error {
+	ctx, stop := clock.WithTimeout(ctx, w.Clock, recordLimit)
+	defer stop()
+	return call(ctx)
+}
+
+// tries is how often a write to the record is tried.
+func (w *work) tries() int {
+	if w.offline {
+		return 1
+	}
+	return saveTries
 }
 
 // save writes the state if it differs from the record.
@@ -161,12 +190,14 @@ func (w *work) save(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	for try := range saveTries {
+	for try := range w.tries() {
 		if try > 0 && w.Clock.Sleep(ctx, retryPause) != nil {
 			break
 		}
-		if err = w.Store.Save(ctx, w.persisted, w.state); err == nil {
-			w.saved()
+		asked := w.Clock.Now()
+		err = w.store(ctx, func(ctx context.Context) error { return w.Store.Save(ctx, w.persisted, w.state) })
+		if err == nil {
+			w.saved(asked)
 			return nil
 		}
 		if errors.Is(err, ErrConflict) {
@@ -175,6 +206,7 @@ func (w *work) save(ctx context.Context) error {
 		w.log.Warn("saving failed", "operation", w.operationID(), "epoch", w.state.Epoch, "error", err)
 	}
 	if w.mayFinishRedirect() {
+		w.offline = true
 		w.log.Warn("the record can't be reached; finishing the redirect of this epoch without it", "operation", w.operationID(), "epoch", w.state.Epoch)
 		return nil
 	}

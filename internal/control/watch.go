@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -20,16 +19,12 @@ func (r *Runner) Watch(ctx context.Context, group, operationID string) (Result, 
 	if err := w.load(ctx); err != nil {
 		return Result{}, err
 	}
-	e, err := w.see(ctx, operationID)
-	if err != nil {
-		return Result{}, fmt.Errorf("looking at group %s: %w", group, err)
-	}
-	return r.Run(ctx, group, e)
+	return r.Run(ctx, group, w.see(ctx, operationID))
 }
 
 // see reads what the core needs for a look. What can't be read is left out: the
 // look of the next minute has it.
-func (w *work) see(ctx context.Context, operationID string) (failover.Watched, error) {
+func (w *work) see(ctx context.Context, operationID string) failover.Watched {
 	e := failover.Watched{OperationID: operationID, Nodes: map[string]failover.Observation{}, Owners: map[string]string{}}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -56,9 +51,12 @@ func (w *work) see(ctx context.Context, operationID string) (failover.Watched, e
 		}
 	}
 	alarms, err := w.redAlarms(ctx)
+	if err != nil {
+		w.log.Warn("reading the alarms failed", "error", err)
+	}
 	wg.Wait()
 	e.Alarms, e.At = alarms, w.Clock.Now()
-	return e, err
+	return e
 }
 
 // hear returns what a node's agent wrote a moment ago, or asks the node and

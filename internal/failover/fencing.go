@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	stopTries = 3               // how often a stop is sent
+	stopTries = 12              // how often a stop is sent, within the step's deadline
 	stopPause = 5 * time.Second // before a stop that shows no effect is sent again
 )
 

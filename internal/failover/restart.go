@@ -128,7 +128,7 @@ func (s State) restarting(e InstanceRead) (State, []Effect) {
 	return s.again()
 }
 
-func (s State) started(e Started) (State, []Effect) {
+func (s State) started() (State, []Effect) {
 	if s.Operation.Step != StepRestart && s.Operation.Step != StepBoot {
 		return s, nil
 	}

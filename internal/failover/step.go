@@ -60,7 +60,7 @@ func Step(s State, e Event) (State, []Effect) {
 	case PathChecked:
 		return s.pathChecked(e)
 	case Started:
-		return s.started(e)
+		return s.started()
 	case Reintegrated:
 		return s.reintegrated(e)
 	}

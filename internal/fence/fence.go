@@ -3,11 +3,13 @@ package fence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
@@ -21,6 +23,8 @@ type API interface {
 	StopInstances(ctx context.Context, in *ec2.StopInstancesInput, opts ...func(*ec2.Options)) (*ec2.StopInstancesOutput, error)
 	StartInstances(ctx context.Context, in *ec2.StartInstancesInput, opts ...func(*ec2.Options)) (*ec2.StartInstancesOutput, error)
 }
+
+var errNoInstance = errors.New("EC2 knows no such instance")
 
 // Tags that say which control plane may touch a resource (R12).
 const (
@@ -57,8 +61,8 @@ func (i *Instances) State(ctx context.Context, n failover.NodeConfig) (failover.
 	return state, i.check(ctx, n), nil
 }
 
-func (i *Instances) describe(ctx context.Context, n failover.NodeConfig) (types.Instance, error) {
-	out, err := i.api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{n.Instance}})
+func (i *Instances) describe(ctx context.Context, n failover.NodeConfig, opts ...func(*ec2.Options)) (types.Instance, error) {
+	out, err := i.api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{n.Instance}}, opts...)
 	if err != nil {
 		return types.Instance{}, fmt.Errorf("read instance %s of node %q: %w", n.Instance, n.ID, err)
 	}
@@ -69,7 +73,7 @@ func (i *Instances) describe(ctx context.Context, n failover.NodeConfig) (types.
 			}
 		}
 	}
-	return types.Instance{}, fmt.Errorf("read instance %s of node %q: EC2 knows no such instance", n.Instance, n.ID)
+	return types.Instance{}, fmt.Errorf("read instance %s of node %q: %w", n.Instance, n.ID, errNoInstance)
 }
 
 // check sums up both status checks: impaired if one is, ok if both are
@@ -97,8 +101,8 @@ func (i *Instances) check(ctx context.Context, n failover.NodeConfig) string {
 // log useless for a rejoin (R15). That the call worked is no fence: the
 // caller reads the state.
 func (i *Instances) Stop(ctx context.Context, n failover.NodeConfig) (failover.Outcome, error) {
-	if err := i.mine(ctx, n); err != nil {
-		return failover.Failed, err
+	if outcome, err := i.mine(ctx, n); err != nil {
+		return outcome, err
 	}
 	_, err := i.api.StopInstances(ctx, &ec2.StopInstancesInput{
 		InstanceIds: []string{n.Instance}, Force: aws.Bool(true), SkipOsShutdown: aws.Bool(true),
@@ -108,8 +112,8 @@ func (i *Instances) Stop(ctx context.Context, n failover.NodeConfig) (failover.O
 
 // Start implements control.Instances.
 func (i *Instances) Start(ctx context.Context, n failover.NodeConfig) (failover.Outcome, error) {
-	if err := i.mine(ctx, n); err != nil {
-		return failover.Failed, err
+	if outcome, err := i.mine(ctx, n); err != nil {
+		return outcome, err
 	}
 	_, err := i.api.StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: []string{n.Instance}}, once)
 	return outcome("start", n, err)
@@ -123,17 +127,37 @@ func outcome(verb string, n failover.NodeConfig, err error) (failover.Outcome, e
 	if err == nil {
 		return failover.OK, nil
 	}
-	return awsclient.Outcome(err), fmt.Errorf("%s instance %s of node %q: %w", verb, n.Instance, n.ID, err)
+	return rejected(err), fmt.Errorf("%s instance %s of node %q: %w", verb, n.Instance, n.ID, err)
+}
+
+// rejected is Failed only where EC2 said no for good, which no repetition
+// changes. A throttled call, one that did not reach EC2, and a machine in
+// between two states (IncorrectInstanceState) are Unknown: the caller reads the
+// machine and asks again
+// (https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html).
+func rejected(err error) failover.Outcome {
+	var api smithy.APIError
+	if !errors.As(err, &api) || awsclient.IsThrottle(err) || api.ErrorCode() == "IncorrectInstanceState" {
+		return failover.Unknown
+	}
+	return awsclient.Outcome(err)
 }
 
 // mine refuses an instance that another control plane or group owns (R12). One
-// without tags belongs to nobody else.
-func (i *Instances) mine(ctx context.Context, n failover.NodeConfig) error {
-	inst, err := i.describe(ctx, n)
-	if err != nil {
-		return err
+// without tags belongs to nobody else. It is read once, because the change that
+// follows must not come long after the check of the record (R22).
+func (i *Instances) mine(ctx context.Context, n failover.NodeConfig) (failover.Outcome, error) {
+	inst, err := i.describe(ctx, n, once)
+	switch {
+	case errors.Is(err, errNoInstance):
+		return failover.Failed, err
+	case err != nil:
+		return rejected(err), err
 	}
-	return Owned("instance", n.Instance, inst.Tags, i.tableARN, i.group)
+	if err := Owned("instance", n.Instance, inst.Tags, i.tableARN, i.group); err != nil {
+		return failover.Failed, err
+	}
+	return failover.OK, nil
 }
 
 // Owned returns an error if tags say that a resource belongs to another state

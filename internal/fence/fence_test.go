@@ -3,6 +3,7 @@ package fence
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 
@@ -26,9 +27,11 @@ type cloud struct {
 	changeErr        error
 	stopped          *ec2.StopInstancesInput
 	started          *ec2.StartInstancesInput
+	readOnce         bool // the last DescribeInstances was not repeated by the SDK
 }
 
-func (c *cloud) DescribeInstances(context.Context, *ec2.DescribeInstancesInput, ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error) {
+func (c *cloud) DescribeInstances(_ context.Context, _ *ec2.DescribeInstancesInput, opts ...func(*ec2.Options)) (*ec2.DescribeInstancesOutput, error) {
+	c.readOnce = single(opts) == nil
 	out := &ec2.DescribeInstancesOutput{}
 	if c.instance != nil {
 		out.Reservations = []types.Reservation{{Instances: []types.Instance{*c.instance}}}
@@ -121,13 +124,22 @@ func TestStop(t *testing.T) {
 		{name: "R23: no answer", cloud: cloud{instance: instance("running"), changeErr: errors.New("reset")}, want: failover.Unknown, says: "i-0a", sent: true},
 		{name: "R12: another table owns it", cloud: cloud{instance: instance("running", TagTable, table+"2")}, want: failover.Failed, says: "another control plane"},
 		{name: "R12: another group owns it", cloud: cloud{instance: instance("running", TagTable, table, TagGroup, "invoices")}, want: failover.Failed, says: "invoices"},
-		{name: "the owner can't be read", cloud: cloud{readErr: errors.New("boom")}, want: failover.Failed, says: "boom"},
+		{name: "no rejection: throttled", cloud: cloud{instance: instance("running"), changeErr: &smithy.GenericAPIError{Code: "RequestLimitExceeded"}}, want: failover.Unknown, says: "RequestLimitExceeded", sent: true},
+		{name: "no rejection: the machine is just starting", cloud: cloud{instance: instance("pending"), changeErr: &smithy.GenericAPIError{Code: "IncorrectInstanceState"}}, want: failover.Unknown, says: "IncorrectInstanceState", sent: true},
+		{name: "no rejection: EC2 could not be reached", cloud: cloud{instance: instance("running"), changeErr: &net.OpError{Op: "dial", Err: errors.New("timeout")}}, want: failover.Unknown, says: "dial", sent: true},
+		{name: "no rejection: the owner can't be read now", cloud: cloud{readErr: errors.New("boom")}, want: failover.Unknown, says: "boom"},
+		{name: "no rejection: reading the owner is throttled", cloud: cloud{readErr: &smithy.GenericAPIError{Code: "RequestLimitExceeded"}}, want: failover.Unknown, says: "RequestLimitExceeded"},
+		{name: "the owner may not be read", cloud: cloud{readErr: &smithy.GenericAPIError{Code: "UnauthorizedOperation"}}, want: failover.Failed, says: "UnauthorizedOperation"},
+		{name: "no such instance", cloud: cloud{}, want: failover.Failed, says: "no such instance"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := NewInstances(&tt.cloud, table, "orders").Stop(t.Context(), node)
 			if got != tt.want || (err == nil) != (tt.want == failover.OK) {
 				t.Errorf("Stop = %s, %v; want %s", got, err, tt.want)
+			}
+			if !tt.cloud.readOnce {
+				t.Error("R22: reading the owner may take longer than the check of the record is fresh")
 			}
 			if err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error %q does not say %q", err, tt.says)

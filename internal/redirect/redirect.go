@@ -65,8 +65,8 @@ func (r *Routes) Owner(ctx context.Context, table, vip string) (string, error) {
 }
 
 // route returns where the route leads, and whether there is one.
-func (r *Routes) route(ctx context.Context, table, vip string) (eni string, found bool, err error) {
-	out, err := r.api.DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{RouteTableIds: []string{table}})
+func (r *Routes) route(ctx context.Context, table, vip string, opts ...func(*ec2.Options)) (eni string, found bool, err error) {
+	out, err := r.api.DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{RouteTableIds: []string{table}}, opts...)
 	if err != nil {
 		return "", false, fmt.Errorf("read route table %s: %w", table, err)
 	}
@@ -83,8 +83,11 @@ func (r *Routes) route(ctx context.Context, table, vip string) (eni string, foun
 // Move implements control.Routes. It only ever replaces a route that Terraform
 // declared, never creates one. Moving to where the route leads already is
 // nothing to do.
+//
+// Everything up to the change is asked for once, because the change must not
+// come long after the check of the record (R22). The caller tries again.
 func (r *Routes) Move(ctx context.Context, table, vip, eni string) error {
-	now, found, err := r.route(ctx, table, vip)
+	now, found, err := r.route(ctx, table, vip, once)
 	if err != nil {
 		return err
 	}
@@ -99,7 +102,7 @@ func (r *Routes) Move(ctx context.Context, table, vip, eni string) error {
 	}
 	_, err = r.api.ReplaceRoute(ctx, &ec2.ReplaceRouteInput{
 		RouteTableId: &table, DestinationCidrBlock: aws.String(vip + "/32"), NetworkInterfaceId: &eni,
-	}, func(o *ec2.Options) { o.RetryMaxAttempts = 1 }) // R22: not seconds after the record was checked
+	}, once)
 	if readErr := r.readBack(ctx, table, vip, eni, err != nil); readErr != nil {
 		if err != nil {
 			return fmt.Errorf("move %s/32 in route table %s to %s: %w", vip, table, eni, err)
@@ -108,6 +111,9 @@ func (r *Routes) Move(ctx context.Context, table, vip, eni string) error {
 	}
 	return nil
 }
+
+// once keeps the SDK from repeating a call.
+func once(o *ec2.Options) { o.RetryMaxAttempts = 1 }
 
 // readBack waits until the route leads to eni. After an error of ReplaceRoute
 // it looks once: an answer may have been lost (R23).
@@ -131,7 +137,7 @@ func (r *Routes) readBack(ctx context.Context, table, vip, eni string, onlyOnce 
 
 // mine refuses a network interface that another control plane owns (R12).
 func (r *Routes) mine(ctx context.Context, eni string) error {
-	out, err := r.api.DescribeNetworkInterfaces(ctx, &ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{eni}})
+	out, err := r.api.DescribeNetworkInterfaces(ctx, &ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{eni}}, once)
 	if err != nil {
 		return fmt.Errorf("read the owner of network interface %s: %w", eni, err)
 	}
