@@ -50,7 +50,8 @@ func (r *vipRouteResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 	keep := []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Routes that lead the address of a group to its primary, one in each route table. Terraform creates and removes the routes; where they lead belongs to the control plane. " +
-			"A route that exists and leads to one of `network_interface_ids` is adopted as it is, and no update ever moves a route.",
+			"A route that exists and leads to one of `network_interface_ids` is adopted as it is, a new one leads to the recorded primary of `group`, and no update ever moves a route. " +
+			"A route that is gone shows as a missing `route_table_ids`, an interface with its source/destination check on as a missing `network_interface_ids`.",
 		Attributes: map[string]schema.Attribute{
 			"vip": schema.StringAttribute{Required: true, PlanModifiers: replace, Validators: []validator.String{ipv4{}},
 				MarkdownDescription: "IPv4 address, outside of every CIDR block of the VPC."},
