@@ -15,16 +15,25 @@ import (
 
 func demoCommand() *cobra.Command {
 	o := demo.Options{}
-	var part, result, html string
-	var negative, logs bool
+	var part, scenario, result, html string
+	var negative, list, processes, logs bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show the main job in the sandbox and judge it",
 		Long: `Show the main job in the sandbox: terraform apply, the primary's host vanishes,
 the VIP moves, the plan is empty. Every commit that was acknowledged is audited.
-Ends with an error if anything is not as it must be.`,
+Ends with an error if anything is not as it must be.
+
+With --scenario another story is told, in virtual time and without Terraform;
+--list names them.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if list {
+				for _, name := range demo.ScenarioNames() {
+					fmt.Fprintln(cmd.OutOrStdout(), name)
+				}
+				return nil
+			}
 			dir, err := os.MkdirTemp("", "hadr-demo-")
 			if err != nil {
 				return err
@@ -41,6 +50,9 @@ Ends with an error if anything is not as it must be.`,
 				o.Speed = 20 // most of it is waiting for the window's end
 			}
 			run, err := pickDemo(part, negative)
+			if scenario != "" {
+				run, err = pickScenario(scenario, processes)
+			}
 			if err != nil {
 				return err
 			}
@@ -65,6 +77,9 @@ Ends with an error if anything is not as it must be.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&part, "part", "", "core: a takeover without Lambda and Terraform")
+	f.StringVar(&scenario, "scenario", "", "play this scenario")
+	f.BoolVar(&list, "list", false, "name the scenarios")
+	f.BoolVar(&processes, "processes", false, "play the scenario with Terraform and real processes")
 	f.BoolVar(&negative, "negative-control", false, "force a takeover outside the peer window; the audit must see lost commits")
 	f.StringVar(&result, "json", "", "write the result to this file as JSON")
 	f.StringVar(&html, "html", "", "write the result to this file as a page with a timeline")
@@ -74,6 +89,7 @@ Ends with an error if anything is not as it must be.`,
 	f.StringVar(&o.Provider, "provider", beside("terraform-provider-hadr"), "binary of the provider")
 	f.StringVar(&o.Agent, "agent", beside("hadr-agent"), "binary of the node agent")
 	f.StringVar(&o.Host, "host", beside("hadr-host"), "binary of the hosts' programs")
+	cmd.MarkFlagsMutuallyExclusive("scenario", "part", "negative-control", "list")
 	f.BoolVar(&o.Verbose, "terraform-output", false, "show what terraform prints")
 	f.BoolVar(&logs, "logs", false, "show the logs of the sandbox on standard error")
 	return cmd
@@ -91,4 +107,15 @@ func pickDemo(part string, negative bool) (func(context.Context, demo.Options) (
 		return demo.Full, nil
 	}
 	return nil, fmt.Errorf("no part %q: want core, or none for the whole demo", part)
+}
+
+func pickScenario(name string, processes bool) (func(context.Context, demo.Options) (demo.Result, error), error) {
+	sc, err := demo.ScenarioOf(name)
+	if err != nil {
+		return nil, err
+	}
+	if processes {
+		return sc.RunProcesses, nil
+	}
+	return sc.Run, nil
 }

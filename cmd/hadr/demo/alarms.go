@@ -143,14 +143,33 @@ func (s *Stage) declareSchedule(ctx context.Context, function string) error {
 	if err != nil {
 		return err
 	}
-	_, err = scheduler.NewFromConfig(s.Config(Region)).CreateSchedule(ctx, &scheduler.CreateScheduleInput{
-		Name: aws.String(watchFunction), ScheduleExpression: aws.String("rate(1 minute)"),
+	_, err = scheduler.NewFromConfig(s.Config(Region)).CreateSchedule(ctx, minutely(function, role))
+	return err
+}
+
+func minutely(function, role string) *scheduler.CreateScheduleInput {
+	return &scheduler.CreateScheduleInput{
+		Name: aws.String(watchFunction), ScheduleExpression: aws.String("rate(1 minute)"), State: schedulertypes.ScheduleStateEnabled,
 		FlexibleTimeWindow: &schedulertypes.FlexibleTimeWindow{Mode: schedulertypes.FlexibleTimeWindowModeOff},
 		Target: &schedulertypes.Target{
 			Arn: &function, RoleArn: &role,
 			RetryPolicy: &schedulertypes.RetryPolicy{MaximumEventAgeInSeconds: aws.Int32(60), MaximumRetryAttempts: aws.Int32(0)},
 		},
-	})
+	}
+}
+
+// switchWatch enables or disables the schedule of the watch function.
+func (s *Stage) switchWatch(ctx context.Context, on bool) error {
+	client := scheduler.NewFromConfig(s.Config(Region))
+	now, err := client.GetSchedule(ctx, &scheduler.GetScheduleInput{Name: aws.String(watchFunction)})
+	if err != nil {
+		return err
+	}
+	in := scheduler.UpdateScheduleInput(*minutely(*now.Target.Arn, *now.Target.RoleArn))
+	if !on {
+		in.State = schedulertypes.ScheduleStateDisabled
+	}
+	_, err = client.UpdateSchedule(ctx, &in)
 	return err
 }
 

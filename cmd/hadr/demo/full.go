@@ -31,23 +31,11 @@ func Full(ctx context.Context, o Options) (Result, error) {
 		return r, err
 	}
 	defer s.Close()
-	tf, err := o.terraform(s)
+	tf, declared, err := o.apply(ctx, s)
 	if err != nil {
 		return r, err
 	}
-	fmt.Fprintf(o.Out, "terraform init and apply of %s ...\n", example)
-	if err := tf.apply(ctx); err != nil {
-		return r, err
-	}
-	group, table, err := tf.declared(ctx)
-	if err != nil {
-		return r, err
-	}
-	if err := s.configureAgents(ctx, table, group); err != nil {
-		return r, err
-	}
-	record := statetable.New(dynamodb.NewFromConfig(s.Config(Region)), table, s.Clock)
-	p, err := o.begin(ctx, s, record, group)
+	p, err := o.begin(ctx, s, declared.record, declared.group)
 	if err != nil {
 		return r, err
 	}
@@ -75,6 +63,33 @@ func Full(ctx context.Context, o Options) (Result, error) {
 	r.expect(len(plan.Warnings) == 1 && strings.Contains(strings.ToLower(plan.Warnings[0]), "failed over"),
 		"terraform plan should give the one warning that the group is failed over, not %q", plan.Warnings)
 	return r, nil
+}
+
+// declared is the group that Terraform made.
+type declared struct {
+	record *statetable.Table
+	table  string // its name
+	group  string
+}
+
+// apply declares the group with Terraform and configures its agents.
+func (o Options) apply(ctx context.Context, s *Stage) (*Terraform, declared, error) {
+	tf, err := o.terraform(s)
+	if err != nil {
+		return nil, declared{}, err
+	}
+	fmt.Fprintf(o.Out, "terraform init and apply of %s ...\n", example)
+	if err := tf.apply(ctx); err != nil {
+		return nil, declared{}, err
+	}
+	group, table, err := tf.declared(ctx)
+	if err != nil {
+		return nil, declared{}, err
+	}
+	if err := s.configureAgents(ctx, table, group); err != nil {
+		return nil, declared{}, err
+	}
+	return tf, declared{statetable.New(dynamodb.NewFromConfig(s.Config(Region)), table, s.Clock), table, group}, nil
 }
 
 func (o Options) terraform(s *Stage) (*Terraform, error) {

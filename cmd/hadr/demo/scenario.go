@@ -26,6 +26,8 @@ type Scenario struct {
 	// repeats is set where n counts something: it is played with n = 1, 2, ...
 	// until there is no n-th of it.
 	repeats bool
+	// processes is set where it can be played with real processes, too.
+	processes bool
 }
 
 // scenarioClients write slowly enough for many scenarios to be played in a
@@ -132,7 +134,7 @@ func (sc Scenario) playOnce(ctx context.Context, o Options, n int) (r Result, re
 		return r, false, err
 	}
 	defer p.end()
-	one := newScene(p, o, &r, n)
+	one := newScene(p, o, coreTable, &r, n)
 	reached, err = one.run(ctx, sc)
 	return r, reached, err
 }
@@ -144,4 +146,32 @@ func (s *Stage) settle(ctx context.Context) error {
 		return err
 	}
 	return s.Clock.Sleep(ctx, 90*time.Second)
+}
+
+// RunProcesses plays a scenario as the whole demo is played: declared by
+// Terraform, with the functions, agents and commands of the hosts as processes.
+func (sc Scenario) RunProcesses(ctx context.Context, o Options) (Result, error) {
+	r := Result{Name: sc.Name, Speed: o.Speed}
+	if !sc.processes {
+		return r, fmt.Errorf("scenario %s needs functions in this process, and can be played in virtual time only", sc.Name)
+	}
+	s, err := NewStage(ctx, o.StageOptions)
+	if err != nil {
+		return r, err
+	}
+	defer s.Close()
+	_, d, err := o.apply(ctx, s)
+	if err != nil {
+		return r, err
+	}
+	if err := s.settle(ctx); err != nil {
+		return r, err
+	}
+	p, err := o.begin(ctx, s, d.record, d.group)
+	if err != nil {
+		return r, err
+	}
+	defer p.end()
+	_, err = newScene(p, o, d.table, &r, 1).run(ctx, sc)
+	return r, err
 }

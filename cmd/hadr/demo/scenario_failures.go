@@ -105,10 +105,22 @@ func (s *scene) once(ctx context.Context) error {
 }
 
 // functionCrash kills the takeover function after its n-th effect. Lambda's
-// retry or watch goes on.
+// retry or watch goes on. Until then watch is switched off, so that it does not
+// do the work first.
 func functionCrash(ctx context.Context, s *scene) error {
 	s.killing = s.stage.killAfter(takeoverFunction, s.n)
+	if err := s.stage.switchWatch(ctx, false); err != nil {
+		return err
+	}
 	if err := s.vanishes("a"); err != nil {
+		return err
+	}
+	if err := s.until(ctx, "a killed function or the end of its work", func(st failover.State) bool {
+		return s.killing.effect() != "" || st.Primary == "b" && st.Operation == nil
+	}); err != nil {
+		return err
+	}
+	if err := s.happens("the takeover function was killed after "+s.killing.effect(), func() error { return s.stage.switchWatch(ctx, true) }); err != nil {
 		return err
 	}
 	if err := s.takenOver(ctx, "b", 2); err != nil {

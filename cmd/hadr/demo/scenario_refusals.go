@@ -82,9 +82,8 @@ func maintained(ctx context.Context, s *scene) error {
 
 // toggle is: aws dynamodb update-item --key ... --update-expression "SET maintenance = :on"
 func (s *scene) toggle(ctx context.Context, on bool) error {
-	table := coreTable
 	_, err := dynamodb.NewFromConfig(s.stage.Config(Region)).UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &table,
+		TableName:                 &s.table,
 		Key:                       map[string]ddb.AttributeValue{"pk": &ddb.AttributeValueMemberS{Value: "GROUP#" + s.group}, "sk": &ddb.AttributeValueMemberS{Value: "STATE"}},
 		UpdateExpression:          aws.String("SET maintenance = :on"),
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":on": &ddb.AttributeValueMemberBOOL{Value: on}},

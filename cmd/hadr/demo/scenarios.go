@@ -2,18 +2,18 @@ package demo
 
 // scenarios are all scenarios.
 var scenarios = []Scenario{
-	{Name: "vanish", Short: "the primary's host is gone, and EC2 says running", Rules: []string{"R8", "R10", "R14", "R15", "R25"}, play: vanish},
-	{Name: "db2-killed", Short: "the database server of the primary is killed", Rules: []string{"R8", "R15"}, play: db2Killed},
+	{Name: "vanish", Short: "the primary's host is gone, and EC2 says running", Rules: []string{"R8", "R10", "R14", "R15", "R25"}, play: vanish, processes: true},
+	{Name: "db2-killed", Short: "the database server of the primary is killed", Rules: []string{"R8", "R15"}, play: db2Killed, processes: true},
 	{Name: "hang", Short: "SQL on the primary answers never, while HADR stays connected", Rules: []string{"R5", "R8"}, play: hang},
 	{Name: "slow", Short: "SQL on the primary takes 25 s, which counts as failed", Rules: []string{"R5", "R8"}, play: slow},
 	{Name: "standby-died", Short: "the standby is gone and commits block on the primary: no takeover", Rules: []string{"R4"}, play: standbyDied},
 	{Name: "az-cut", Short: "the network between the nodes is cut: no takeover", Rules: []string{"R4"}, play: azCut},
-	{Name: "maintenance", Short: "maintenance set in the table holds a takeover back; ended, watch takes over", Rules: []string{"R3", "R11"}, play: maintained},
+	{Name: "maintenance", Short: "maintenance set in the table holds a takeover back; ended, watch takes over", Rules: []string{"R3", "R11"}, play: maintained, processes: true},
 	{Name: "standby-behind", Short: "the primary dies while its standby lacks commits: refused, later started in place", Rules: []string{"R19", "R31"}, play: standbyBehind},
 	{Name: "duplicate-event", Short: "the alarm's event comes three times, once long after", Rules: []string{"R2", "R3"}, play: duplicateEvent},
 	{Name: "function-crash", Short: "the takeover function is killed after each of its effects", Rules: []string{"R2", "R21", "R23", "R32"}, play: functionCrash, repeats: true},
 	{Name: "one-route-denied", Short: "one of two route tables can't be changed; later watch completes it", Rules: []string{"R26"}, play: oneRouteDenied},
-	{Name: "stop-rejected", Short: "stop protection rejects the fence: nothing is promoted", Rules: []string{"R15"}, play: stopRejected},
+	{Name: "stop-rejected", Short: "stop protection rejects the fence: nothing is promoted", Rules: []string{"R15"}, play: stopRejected, processes: true},
 	{Name: "stop-hangs", Short: "the old primary stays at stopping: blocked and loud, until it stops", Rules: []string{"R16", "R17"}, play: stopHangs},
 	{Name: "operator-takeover", Short: "somebody switches the roles by hand: record, route and history follow", Rules: []string{"R7"}, play: operatorTakeover},
 	{Name: "old-primary-returns", Short: "EC2 starts the fenced host again: it is stopped again, the VIP stays", Rules: []string{"R18"}, play: oldPrimaryReturns},

@@ -16,7 +16,8 @@ import (
 // levers that a failure or a person may pull.
 type scene struct {
 	*play
-	n        int // which of several plays this is
+	table    string // name of the state table
+	n        int    // which of several plays this is
 	result   *Result
 	operator *awsrunner.Factory // what the command hadr works with
 	killing  *killing           // of a function, nil for none
@@ -32,10 +33,10 @@ type ending struct {
 // patience is how long a scenario waits for what must happen.
 const patience = 15 * time.Minute
 
-func newScene(p *play, o Options, r *Result, n int) *scene {
+func newScene(p *play, o Options, table string, r *Result, n int) *scene {
 	return &scene{
-		play: p, n: n, result: r, want: ending{primary: "a", epoch: 1},
-		operator: awsrunner.New(p.stage.Config(Region), coreTable, p.stage.Clock, o.Log),
+		play: p, table: table, n: n, result: r, want: ending{primary: "a", epoch: 1},
+		operator: awsrunner.New(p.stage.Config(Region), table, p.stage.Clock, o.Log),
 	}
 }
 
