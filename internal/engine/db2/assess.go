@@ -16,6 +16,10 @@ import (
 // (https://www.ibm.com/docs/en/db2/11.5?topic=commands-takeover-hadr).
 const windowMargin = 5 * time.Second
 
+// takeoverLimit is how long the takeover document lets a takeover run, and what
+// its host may add to that. After it a mark of one is left behind.
+const takeoverLimit = 16 * time.Minute
+
 // missedBeats is how many heartbeats of a partner may be missing before it
 // counts as lost: one may be on its way.
 const missedBeats = 2
@@ -44,6 +48,10 @@ func unprotected(h HADR) string {
 // assess fills in what db2pd's output tells about a node.
 func assess(o *failover.Observation, s Settings, report Report) {
 	o.HostTime = report.HostTime
+	if ran := report.HostTime.Sub(report.Takeover); !report.Takeover.IsZero() && ran >= 0 && ran < takeoverLimit {
+		unreadable(o, fmt.Sprintf("a takeover runs on it for %s: its role may change at any moment", ran.Round(time.Second)))
+		return
+	}
 	found, err := ParseHADR(report.DB2PD)
 	if err != nil {
 		assessTrouble(o, s, report, err)

@@ -33,7 +33,10 @@ type host struct {
 	takeover func() (string, int) // db2 takeover
 	locked   bool                 // somebody holds the lock
 
+	started  func() (string, int) // db2 start hadr, db2 activate db
+
 	forced   int      // takeovers that were asked of Db2
+	killed   int      // database servers that were killed
 	ran      []string // commands, in order
 	bindings []string // changes of addresses
 	bindErr  bool
@@ -115,6 +118,10 @@ func (h *host) exec(ctx context.Context, args []string) error {
 		return h.exec(ctx, args[6:])
 	case "db2pd":
 		say("%s", h.hadr())
+	case "db2start":
+	case "db2_kill":
+		h.killed++
+		h.role = ""
 	case "db2":
 		return h.db2(strings.Join(args[1:], " "), say)
 	case "date":
@@ -221,6 +228,17 @@ func (h *host) db2(command string, say func(string, ...any)) error {
 		text, code := h.takeover()
 		say("%s", text)
 		return exit(code)
+	case command == "start hadr on db HADRDB as standby", command == "activate db HADRDB":
+		if h.started != nil {
+			text, code := h.started()
+			say("%s", text)
+			return exit(code)
+		}
+		if strings.HasPrefix(command, "start") {
+			h.role = "STANDBY"
+		}
+		say("DB20000I  The command completed successfully.")
+		return nil
 	case strings.HasPrefix(command, "get db cfg for"):
 		say(" HADR database role                                      = STANDBY")
 		return nil

@@ -11,11 +11,12 @@ import (
 type Report struct {
 	HostTime  time.Time // the node's clock, read after db2pd: the later, the less of the window is left
 	Hostname  string
-	Table     string // ARN that the node is marked with, "" = none (R12)
-	Epoch     uint64 // highest that the node has seen, 0 = none
-	Addresses string // of `ip addr show`
-	DB2PD     string // of `db2pd -hadr`
-	Config    string // of `get db cfg`, only where the database is not active
+	Table     string    // ARN that the node is marked with, "" = none (R12)
+	Epoch     uint64    // highest that the node has seen, 0 = none
+	Takeover  time.Time // start of a takeover that runs now, on the node's clock; zero = none
+	Addresses string    // of `ip addr show`
+	DB2PD     string    // of `db2pd -hadr`
+	Config    string    // of `get db cfg`, only where the database is not active
 }
 
 // Holds reports whether an address is bound on the host.
@@ -63,6 +64,7 @@ func ParseReport(output string) (Report, error) {
 		Addresses: s["addresses"], DB2PD: s["db2pd"], Config: s["db_cfg"],
 	}
 	r.HostTime = hostTime(strings.TrimSpace(s["host_time"]))
+	r.Takeover = hostTime(strings.TrimSpace(s["takeover"]))
 	r.Epoch, _ = strconv.ParseUint(strings.TrimSpace(s["epoch"]), 10, 64)
 	return r, nil
 }

@@ -31,36 +31,54 @@ else
 fi
 
 # R21: never below the highest epoch that this node has seen, and never late.
-highest=0
-if [ -f "$state/epoch" ]; then
-	highest=$(cat "$state/epoch")
-fi
-case "$highest" in
-'' | *[!0-9]*) refuse "file $state/epoch is damaged: it must hold a number" ;;
+in_epoch() {
+	highest=0
+	if [ -f "$state/epoch" ]; then
+		highest=$(cat "$state/epoch")
+	fi
+	case "$highest" in
+	'' | *[!0-9]*) refuse "file $state/epoch is damaged: it must hold a number" ;;
+	esac
+	[ "$epoch" -ge "$highest" ] || refuse "epoch $epoch is over: this node has seen epoch $highest"
+	now=$(date +%s)
+	[ "$now" -lt "$deadline" ] || refuse "the deadline $deadline has passed: the clock of this node reads $now"
+}
+in_epoch
+printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoch" || refuse "file $state/epoch can't be written"
+
+for try in 1 2 3; do
+	hadr=$(as_owner 15 "db2pd -db $database -hadr")
+	case "$hadr" in
+	*'Changing data structure'*) sleep 1 ;;
+	*) break ;;
+	esac
+done
+kill=
+case "$hadr" in
+*'Changing data structure'*) refuse "the role of database $database is just changing" ;;
+*'HADR_ROLE = STANDBY'*) ;;
+*) kill='timeout -k 5 60 db2_kill >/dev/null 2>&1;' ;;
 esac
-[ "$epoch" -ge "$highest" ] || refuse "epoch $epoch is over: this node has seen epoch $highest"
-now=$(date +%s)
-[ "$now" -lt "$deadline" ] || refuse "the deadline $deadline has passed: the clock of this node reads $now"
-printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoch"
+
+# A takeover writes its epoch before it makes this node primary. So what was
+# read is the old primary only if no later epoch has come up since, and none
+# does from here on: a takeover takes the same lock.
+in_epoch
+alone() { flock -o -n -E 75 "$state/takeover.lock" "$@"; }
 
 if [ "$vip" != none ]; then
 	addresses=$(ip addr show)
 	case "$addresses" in
-	*" $vip/"*) ip addr del "$vip/32" dev lo || refuse "address $vip can't be taken away" ;;
+	*" $vip/"*) alone ip addr del "$vip/32" dev lo || refuse "address $vip can't be taken away" ;;
 	esac
 fi
 
 # A database that comes up by itself is an old primary that waits for a standby.
 # It must not be deactivated, which would change its log (APAR IC66646): it is
 # killed, and started as standby from a server that serves nothing.
-hadr=$(as_owner 15 "db2pd -db $database -hadr")
-case "$hadr" in
-*'HADR_ROLE = STANDBY'*) ;;
-*) as_owner 60 db2_kill >/dev/null ;;
-esac
-as_owner 60 db2start >/dev/null
-reply=$(as_owner 120 "db2 start hadr on db $database as standby")
+reply=$(alone runuser -l "$owner" -c "export LC_ALL=C.UTF-8 LANG=C.UTF-8; $kill timeout -k 5 60 db2start >/dev/null 2>&1; timeout -k 5 120 db2 start hadr on db $database as standby" 2>&1)
 code=$?
+if [ "$code" -eq 75 ]; then refuse "another command works on the database of this node"; fi
 section outcome
 case "$code.$reply" in
 [0-3].* | *SQL1777N*) printf 'started\n' ;;

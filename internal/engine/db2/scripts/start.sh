@@ -37,7 +37,7 @@ esac
 [ "$epoch" -ge "$highest" ] || refuse "epoch $epoch is over: this node has seen epoch $highest"
 now=$(date +%s)
 [ "$now" -lt "$deadline" ] || refuse "the deadline $deadline has passed: the clock of this node reads $now"
-printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoch"
+printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoch" || refuse "file $state/epoch can't be written"
 
 # One start at a time; Db2 answers a second one with "already started".
 started=$(as_owner 60 db2start)

@@ -35,6 +35,7 @@ section hostname
 hostname
 mark table
 mark epoch
+mark takeover
 section addresses
 ip addr show
 section db2pd

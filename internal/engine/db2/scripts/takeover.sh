@@ -157,11 +157,13 @@ fi
 # A takeover replays its log first and must not be killed early; so its limit
 # is far above what it takes. R19: never plain BY FORCE. Without -o the
 # background process of the command line processor would keep the lock.
+keep takeover "$now" # tells a status command that the role may change at any moment
 reply=$(flock -o -n -E 75 "$state/takeover.lock" runuser -l "$owner" -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 30 900 db2 takeover hadr on db $database by force peer window only" 2>&1)
 code=$?
 if [ "$code" -eq 75 ]; then
 	finish unknown "another takeover is running on this node"
 fi
+keep takeover 0
 
 read_role
 after=$hadr
