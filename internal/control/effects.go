@@ -14,17 +14,7 @@ import (
 // that only tell somebody come first; the others run side by side, so that one
 // slow route holds up no other (R26).
 func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.Event, error) {
-	var rest []failover.Effect
-	for _, e := range effects {
-		switch e := e.(type) {
-		case failover.Record:
-			w.record(ctx, e.Entry)
-		case failover.Notify:
-			w.notify(ctx, e.Entry)
-		default:
-			rest = append(rest, e)
-		}
-	}
+	rest := w.tell(ctx, effects)
 	for _, e := range rest {
 		if mutates(e) {
 			if err := w.fresh(ctx); err != nil {
@@ -46,6 +36,21 @@ func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.E
 		}
 	}
 	return done, nil
+}
+
+// tell writes history and notifies, and returns the other effects.
+func (w *work) tell(ctx context.Context, effects []failover.Effect) (rest []failover.Effect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case failover.Record:
+			w.record(ctx, e.Entry)
+		case failover.Notify:
+			w.notify(ctx, e.Entry)
+		default:
+			rest = append(rest, e)
+		}
+	}
+	return rest
 }
 
 // mutates reports whether an effect changes something outside the record.

@@ -37,7 +37,8 @@ type Store interface {
 	// on counter and epoch, by creating it sealed where there is none.
 	// It reports false if the lease was renewed meanwhile.
 	Seal(ctx context.Context, group, node string, epoch uint64, operationID string) (sealed bool, why string, err error)
-	// Append adds to the history.
+	// Append adds to the history. An entry that repeats the newest one of its
+	// operation is there already: whoever wrote it died before the next step.
 	Append(ctx context.Context, group string, e failover.Entry) error
 	// Node returns the newest record of a node's agent, or ErrNotFound.
 	Node(ctx context.Context, group, node string) (failover.Observation, error)

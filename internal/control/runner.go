@@ -131,10 +131,23 @@ func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failove
 			return []failover.Event{claimed}, err
 		}
 	}
+	if w.lastWord() {
+		effects = w.tell(ctx, effects)
+	}
 	if err := w.save(ctx); err != nil {
 		return nil, err
 	}
 	return w.run(ctx, effects)
+}
+
+// lastWord reports whether the operation on the record ends or is blocked now.
+// That is told before it is saved: nobody goes on with it afterwards, so a
+// runner that died between the two would leave a history without an end, or a
+// block that nobody hears of. One that dies before the save tells it twice, and
+// the record knows a repetition.
+func (w *work) lastWord() bool {
+	was, is := w.persisted.Operation, w.state.Operation
+	return was != nil && was.Blocked == "" && (is == nil || is.Blocked != "")
 }
 
 // claim makes the operation this runner's, or learns who was faster.

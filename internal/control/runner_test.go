@@ -55,6 +55,22 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
+// TestEndIsToldBeforeItIsSaved: nobody goes on with an operation that has ended,
+// so a runner that died between the two would leave a history without an end.
+func TestEndIsToldBeforeItIsSaved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, _ := setup()
+		var told []int // ends in the history at each save
+		st.saveErr = func() error { told = append(told, ended(st)); return nil }
+		if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+			t.Fatal(err)
+		}
+		if last := told[len(told)-1]; last != 1 {
+			t.Errorf("%d ends were told before the last save", last)
+		}
+	})
+}
+
 // TestRunnerDies ends the runner with each of its calls to the outside on its
 // way, and lets another one go on.
 func TestRunnerDies(t *testing.T) {

@@ -12,7 +12,7 @@ const gatherPause = 5 * time.Second
 // alarmed starts a look at a group whose alarm went off.
 func (s State) alarmed(e Alarmed) (State, []Effect) {
 	if op := s.Operation; op != nil && op.ID == e.OperationID {
-		return s.resume(e.At) // R2: a redelivery goes on with its operation
+		return s.takeUp(e.At) // R2: a redelivery goes on with its operation
 	}
 	reason := s.ignores(e)
 	if e.OperationID == s.Ended {
@@ -49,7 +49,7 @@ func (s State) ignores(e Alarmed) string {
 // asked starts a look at a group on a human's word.
 func (s State) asked(e Asked) (State, []Effect) {
 	if op := s.Operation; op != nil && op.ID == e.OperationID {
-		return s.resume(e.At)
+		return s.takeUp(e.At)
 	}
 	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: e.Node, Human: e.Actor, Trigger: fmt.Sprintf("%s asks: %s", e.Actor, e.Reason), Since: e.At}
 	switch {
@@ -214,6 +214,13 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 		return s, nil
 	}
 	s.Attempt = nil
+	entry := s.begun()
+	next, effects := s.resume(e.At)
+	return next, append([]Effect{Record{Entry: entry}, Notify{Entry: entry}}, effects...)
+}
+
+// begun is the entry that tells of the operation's start.
+func (s State) begun() Entry {
 	op := s.Operation
 	what := fmt.Sprintf("takeover from %s to %s, fencing %s", op.From, op.To, op.Fencing)
 	switch op.Kind {
@@ -224,10 +231,9 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 	case Restart:
 		what = fmt.Sprintf("start the database of node %s again in place, as node %s can't take over", op.From, op.To)
 	}
-	entry := s.log(e.At, "started", what)
+	entry := s.log(op.Started, "started", what)
 	entry.Evidence, entry.Actor, entry.Phases = op.Evidence, op.Trigger, op.Phases
-	next, effects := s.resume(e.At)
-	return next, append([]Effect{Record{Entry: entry}, Notify{Entry: entry}}, effects...)
+	return entry
 }
 
 // claimTries bounds how often a claim is tried on a record that keeps changing.

@@ -66,7 +66,7 @@ func (s State) rejoinAsked(e RejoinAsked) (State, []Effect) {
 	case e.Node == s.Primary:
 		return refuse(fmt.Sprintf("node %s is the primary", e.Node))
 	case s.Operation != nil && s.Operation.ID == e.OperationID:
-		return s.resume(e.At)
+		return s.takeUp(e.At)
 	case s.Operation != nil:
 		return refuse(fmt.Sprintf("operation %s is at step %s", s.Operation.ID, s.Operation.Step))
 	case s.Maintenance.Active(e.At):

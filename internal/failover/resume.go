@@ -7,6 +7,18 @@ const (
 	bootLimit = 10 * time.Minute
 )
 
+// takeUp goes on with an operation that another runner may have left. In its
+// first step that one may have died before it told of the start: a history must
+// not have an end alone. The record knows a repetition.
+func (s State) takeUp(at time.Time) (State, []Effect) {
+	next, effects := s.resume(at)
+	op := next.Operation
+	if next.Attempt != nil || op == nil || op.Blocked != "" || op.StepSince.After(op.Started) {
+		return next, effects
+	}
+	return next, append([]Effect{Record{Entry: next.begun()}}, effects...)
+}
+
 // resume issues the effects of the present step, again if need be: a runner
 // may have died after any effect, so every step can be repeated (R21, R23).
 func (s State) resume(at time.Time) (State, []Effect) {

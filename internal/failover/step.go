@@ -27,7 +27,7 @@ func Step(s State, e Event) (State, []Effect) {
 	case Claimed:
 		return s.claimed(e)
 	case Resumed:
-		return s.resume(e.At)
+		return s.takeUp(e.At)
 	case Elapsed:
 		return s.resume(e.At)
 	case Watched:

@@ -69,7 +69,7 @@ func (s State) watched(e Watched) (State, []Effect) {
 				return s.lookAt(e, a)
 			}
 		}
-		return s.resume(e.At) // whoever ran it may be dead (R32)
+		return s.takeUp(e.At) // whoever ran it may be dead (R32)
 	}
 	if s.Maintenance.Active(e.At) {
 		return s, nil

@@ -38,6 +38,10 @@ func (t *Table) Append(ctx context.Context, group string, e failover.Entry) erro
 			if text(newest[0]["write_token"]) == token {
 				return nil // the answer to an earlier try was lost
 			}
+			var told failover.Entry
+			if err := decode(newest[0], &told); err == nil && repeats(e, told) {
+				return nil
+			}
 			seq = sequence(text(newest[0]["sk"])) + 1
 		}
 		last = t.put(ctx, groupPK(group), fmt.Sprintf("%s%04d", prefix, seq), maps.Clone(attributes),
@@ -53,6 +57,12 @@ func (t *Table) Append(ctx context.Context, group string, e failover.Entry) erro
 		}
 	}
 	return fmt.Errorf("append to the history of group %q: %w", group, last)
+}
+
+// repeats reports whether an entry tells what was told already.
+func repeats(e, told failover.Entry) bool {
+	return e.OperationID != "" && e.OperationID == told.OperationID && e.Event == told.Event && e.Step == told.Step &&
+		e.Epoch == told.Epoch && e.Reason == told.Reason
 }
 
 func operationULID(e failover.Entry) string {

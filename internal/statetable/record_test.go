@@ -237,6 +237,7 @@ func TestHistory(t *testing.T) {
 		f.fault = faults("put", "GROUP#orders/OP#"+first+"#0003", []fault{lostRequest})
 		add(first, "ended")
 		time.Sleep(time.Minute)
+		add(first, "ended") // told again, by a runner that took over from a dead one
 		add("", "ignored") // without an operation: stands alone, in its time
 		add(second, "refused")
 
