@@ -30,10 +30,11 @@ func TestMachineOfALaunch(t *testing.T) {
 		if diff := cmp.Diff(want, c.machines.booted); diff != "" {
 			t.Errorf("machine (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]world.Instance{{Machine: want[0], State: "running"}}, c.Instances()); diff != "" {
+		i := c.show(id)
+		listed := []world.Instance{{Machine: want[0], State: "running", Type: "m1.small", Launched: *i.LaunchTime}}
+		if diff := cmp.Diff(listed, c.Instances()); diff != "" {
 			t.Errorf("inventory (-want +got):\n%s", diff)
 		}
-		i := c.show(id)
 		if *i.Placement.AvailabilityZone != "eu-west-1b" || *i.SubnetId != c.subnets[1] || *i.VpcId != c.vpc || *i.IamInstanceProfile.Arn != want[0].Profile || len(i.SecurityGroups) != 1 {
 			t.Errorf("instance: %+v", i)
 		}
