@@ -40,7 +40,7 @@ func assumeByLambda() policy {
 func takeoverPolicy(s functionScope) policy {
 	return document(
 		allow("Record", []string{s.TableARN},
-			"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"),
+			"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"),
 		allow("Look", anyResource,
 			"ec2:DescribeInstances", "ec2:DescribeInstanceStatus", "ec2:DescribeNetworkInterfaces", "ec2:DescribeRouteTables",
 			// A composite alarm can be described with "*" only:
@@ -61,7 +61,7 @@ func takeoverPolicy(s functionScope) policy {
 // events, which reads the whole table.
 func watchPolicy(s functionScope) policy {
 	p := takeoverPolicy(s)
-	p.Statement = append(p.Statement, allow("Sweep", []string{s.TableARN}, "dynamodb:Scan"))
+	p.Statement = append(p.Statement, allow("Sweep", []string{s.TableARN}, "dynamodb:DeleteItem", "dynamodb:Scan"))
 	return p
 }
 

@@ -96,8 +96,7 @@ func (m hostPolicyModel) document(ctx context.Context, diags *diag.Diagnostics) 
 	for _, g := range goStrings(ctx, m.Groups, diags) {
 		keys = append(keys, "GROUP#"+g)
 	}
-	record := allow("OwnGroups", []string{m.TableARN.ValueString()},
-		"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem")
+	record := allow("OwnGroups", []string{m.TableARN.ValueString()}, "dynamodb:GetItem", "dynamodb:PutItem")
 	record.Condition = map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys}}
 	metrics := allow("Metrics", anyResource, "cloudwatch:PutMetricData")
 	metrics.Condition = map[string]map[string][]string{"StringEquals": {"cloudwatch:namespace": {m.Namespace.ValueString()}}}

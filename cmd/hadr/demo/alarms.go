@@ -123,8 +123,7 @@ func (s *Stage) declareRole(ctx context.Context, name, service, policy string) (
 	if err != nil {
 		return "", err
 	}
-	_, err = client.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &name, PolicyName: aws.String(functionPolicy), PolicyDocument: &policy})
-	return *role.Role.Arn, err
+	return *role.Role.Arn, s.putPolicy(ctx, client, name, functionPolicy, policy)
 }
 
 // emptyCode is a deployment package: functions of this process need none.

@@ -133,9 +133,17 @@ func (s *Stage) letAgentsWrite(ctx context.Context, client *iam.Client, tableARN
 	if err != nil {
 		return err
 	}
-	_, err = client.PutRolePolicy(ctx, &iam.PutRolePolicyInput{
-		RoleName: aws.String(landscape.Role), PolicyName: aws.String(hostPolicy), PolicyDocument: &policy,
-	})
+	return s.putPolicy(ctx, client, landscape.Role, hostPolicy, policy)
+}
+
+// putPolicy writes an inline policy of a role.
+func (s *Stage) putPolicy(ctx context.Context, client *iam.Client, role, name, policy string) (err error) {
+	if s.amend != nil {
+		if policy, err = s.amend(role, policy); err != nil {
+			return err
+		}
+	}
+	_, err = client.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &role, PolicyName: &name, PolicyDocument: &policy})
 	return err
 }
 

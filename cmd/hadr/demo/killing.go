@@ -14,6 +14,7 @@ import (
 // done, the answer is lost on its way, and nothing more of that run happens.
 type killing struct {
 	role  string // name of the function's role
+	only  string // operation that counts, "" for all that change something
 	after int    // number of the effect, from 1
 
 	mu     sync.Mutex
@@ -35,7 +36,7 @@ func (s *Stage) killAfter(role string, n int) *killing {
 // count is an interceptor. It looks at what the function's role has changed.
 func (k *killing) count(r *wire.Request, next func() (any, error)) (any, error) {
 	out, err := next()
-	if err != nil || reads(r.Operation) || !strings.HasSuffix(r.Caller.RoleARN, "/"+k.role) {
+	if err != nil || reads(r.Operation) || k.only != "" && r.Operation != k.only || !strings.HasSuffix(r.Caller.RoleARN, "/"+k.role) {
 		return out, err
 	}
 	k.mu.Lock()

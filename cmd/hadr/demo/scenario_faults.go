@@ -16,17 +16,34 @@ import (
 
 // Scenarios in which AWS, or a person, gets in the way of a takeover.
 
+// deny adds a denial to the roles of both functions; the function that it
+// returns takes it back.
+func (s *scene) deny(ctx context.Context, action, resource string) (allow func() error, err error) {
+	roles := iam.NewFromConfig(s.stage.Config(Region))
+	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":%q,"Resource":%q}]}`, action, resource)
+	name := aws.String("denied")
+	for _, role := range []string{takeoverFunction, watchFunction} {
+		if _, err := roles.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &role, PolicyName: name, PolicyDocument: &policy}); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		for _, role := range []string{takeoverFunction, watchFunction} {
+			if _, err := roles.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &role, PolicyName: name}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
 // oneRouteDenied: the roles may not change one of the two route tables. The
 // other one is moved; when the denial is gone, watch completes the takeover.
 func oneRouteDenied(ctx context.Context, s *scene) error {
 	denied := s.stage.Landscape.RouteTables[0]
-	roles := iam.NewFromConfig(s.stage.Config(Region))
-	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"ec2:ReplaceRoute","Resource":"arn:aws:ec2:*:*:route-table/%s"}]}`, denied)
-	name := aws.String("denied")
-	for _, role := range []string{takeoverFunction, watchFunction} {
-		if _, err := roles.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &role, PolicyName: name, PolicyDocument: &policy}); err != nil {
-			return err
-		}
+	allow, err := s.deny(ctx, "ec2:ReplaceRoute", "arn:aws:ec2:*:*:route-table/"+denied)
+	if err != nil {
+		return err
 	}
 	if err := s.vanishes("a"); err != nil {
 		return err
@@ -45,17 +62,27 @@ func oneRouteDenied(ctx context.Context, s *scene) error {
 	s.result.expect(strings.Contains(state.Operation.Blocked, denied) && strings.Contains(state.Operation.Next, denied), "the block does not name %s: %s; next: %s", denied, state.Operation.Blocked, state.Operation.Next)
 	s.result.expect(owners[denied] == "node a" && owners[s.stage.Landscape.RouteTables[1]] == "node b", "the routes lead to %v", owners)
 	s.result.expect(s.writes("b"), "nobody writes to node b through the other route table")
-	if err := s.happens("the denial is taken back", func() error {
-		for _, role := range []string{takeoverFunction, watchFunction} {
-			if _, err := roles.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &role, PolicyName: name}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
+	if err := s.happens("the denial is taken back", allow); err != nil {
 		return err
 	}
 	return s.takenOver(ctx, "b", 2)
+}
+
+// promotionDenied: the roles may not run the takeover document. The old primary
+// is stopped by then and nobody would serve, so it is started again.
+func promotionDenied(ctx context.Context, s *scene) error {
+	if _, err := s.deny(ctx, "ssm:SendCommand", "arn:aws:ssm:*:*:document/*takeover"); err != nil {
+		return err
+	}
+	if err := s.vanishes("a"); err != nil {
+		return err
+	}
+	e, err := s.told(ctx, "ended", "node a serves again")
+	if err != nil {
+		return err
+	}
+	s.result.expect(e.Outcome == "restarted", "the operation ended as %s", e.Outcome)
+	return s.takenOver(ctx, "a", 3)
 }
 
 // stopRejected: stop protection. Nothing is promoted until a person lifts it

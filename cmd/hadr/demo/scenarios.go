@@ -13,6 +13,7 @@ var scenarios = []Scenario{
 	{Name: "duplicate-event", Short: "the alarm's event comes three times, once long after", Rules: []string{"R2", "R3"}, play: duplicateEvent},
 	{Name: "function-crash", Short: "the takeover function is killed after each of its effects", Rules: []string{"R2", "R21", "R23", "R32"}, play: functionCrash, repeats: true},
 	{Name: "one-route-denied", Short: "one of two route tables can't be changed; later watch completes it", Rules: []string{"R26"}, play: oneRouteDenied},
+	{Name: "promotion-denied", Short: "the takeover command can't be sent after the fence: the old primary is started again", Rules: []string{"R20", "R23"}, play: promotionDenied},
 	{Name: "stop-rejected", Short: "stop protection rejects the fence: nothing is promoted", Rules: []string{"R15"}, play: stopRejected, processes: true},
 	{Name: "stop-hangs", Short: "the old primary stays at stopping: blocked and loud, until it stops", Rules: []string{"R16", "R17"}, play: stopHangs},
 	{Name: "operator-takeover", Short: "somebody switches the roles by hand: record, route and history follow", Rules: []string{"R7"}, play: operatorTakeover},

@@ -21,6 +21,7 @@ type scene struct {
 	result   *Result
 	operator *awsrunner.Factory // what the command hadr works with
 	killing  *killing           // of a function, nil for none
+	patience time.Duration
 	want     ending
 }
 
@@ -35,7 +36,7 @@ const patience = 15 * time.Minute
 
 func newScene(p *play, o Options, table string, r *Result, n int) *scene {
 	return &scene{
-		play: p, table: table, n: n, result: r, want: ending{primary: "a", epoch: 1},
+		play: p, table: table, n: n, result: r, want: ending{primary: "a", epoch: 1}, patience: patience,
 		operator: awsrunner.New(p.stage.Config(Region), table, p.stage.Clock, o.Log),
 	}
 }
@@ -89,7 +90,7 @@ func (e *missedError) Error() string { return "it did not come to " + e.what }
 
 // until follows the group until something is so.
 func (s *scene) until(ctx context.Context, what string, so func(failover.State) bool) error {
-	err := s.watcher.follow(ctx, patience, what, so)
+	err := s.watcher.follow(ctx, s.patience, what, so)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return &missedError{what}
 	}

@@ -56,6 +56,8 @@ type Stage struct {
 	virtual bool // hosts and functions are goroutines of this process
 	inbox   inbox
 	killing *killing // of a function; nil for none
+	// amend changes the policy of a role before it is put; nil leaves it.
+	amend func(role, policy string) (string, error)
 }
 
 // NewStage builds a stage. Close ends it.

@@ -24,6 +24,7 @@ type stream struct {
 	key   functionKey
 	group string
 	name  string
+	muted bool // the role may not write it
 
 	mu   sync.Mutex
 	tail strings.Builder // of the invocation under way
@@ -31,8 +32,32 @@ type stream struct {
 
 func (l *Lambda) newStream(f *function, v *version) *stream {
 	day := l.world.Clock.Now().UTC().Format("2006/01/02")
-	return &stream{world: l.world, key: f.key, group: *v.config.LoggingConfig.LogGroup,
+	s := &stream{world: l.world, key: f.key, group: *v.config.LoggingConfig.LogGroup,
 		name: fmt.Sprintf("%s/[%s]%s", day, *v.config.Version, l.world.Hex(32))}
+	s.muted = !s.permitted(*v.config.Role, *v.config.FunctionArn)
+	return s
+}
+
+// policies is an Identity that knows what roles may do.
+type policies interface {
+	Permit(roleARN, service, sourceARN, action, resource string) error
+}
+
+// permitted reports whether the execution role may write the stream: without
+// the permission a function runs, and nobody sees its log.
+// https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html#monitoring-cloudwatchlogs-prereqs
+func (s *stream) permitted(role, function string) bool {
+	p, ok := s.world.Identity.(policies)
+	if !ok {
+		return true
+	}
+	arn := fmt.Sprintf("arn:aws:logs:%s:%s:log-group:%s:log-stream:%s", s.key.region, s.key.account, s.group, s.name)
+	for _, action := range []string{"logs:CreateLogStream", "logs:PutLogEvents"} {
+		if p.Permit(role, servicePrincipal, function, action, arn) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *stream) line(format string, args ...any) { s.print(fmt.Sprintf(format, args...)) }
@@ -41,7 +66,7 @@ func (s *stream) print(line string) {
 	s.mu.Lock()
 	s.tail.WriteString(line + "\n")
 	s.mu.Unlock()
-	if s.world.Logs != nil {
+	if s.world.Logs != nil && !s.muted {
 		s.world.Logs.PutLog(s.key.region, s.key.account, s.group, s.name, s.world.Clock.Now(), line+"\n")
 	}
 }
