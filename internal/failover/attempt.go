@@ -141,7 +141,7 @@ func (s State) wouldHaveActed(at time.Time, d Decision) (State, []Effect) {
 // sealed claims the group once the old primary's lease can't be renewed (R10).
 func (s State) sealed(e Sealed) (State, []Effect) {
 	a := s.Attempt
-	if a == nil {
+	if a == nil || a.Kind == "" { // nothing was decided yet: an answer to somebody else
 		return s, nil
 	}
 	if !e.OK {

@@ -20,7 +20,7 @@ func (s State) rechecked(e NodeRead) (State, []Effect) {
 		}
 		return s.giveUp(e.At, fmt.Sprintf("node %s can't be read any more (%s)", op.To, orNone(o.AnswerError)))
 	}
-	if o.ServesAsPrimary() { // an operator was faster (R7)
+	if o.ServesAsPrimary() && !s.marked(op.To) { // an operator was faster (R7)
 		op.Kind = Adopt
 		return s, []Effect{s.readNode(op.From)}
 	}

@@ -419,3 +419,29 @@ func TestNextCommandsExist(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestSealOfAnotherAttempt: an answer that comes late decides nothing.
+func TestSealOfAnotherAttempt(t *testing.T) {
+	s, _ := Step(steadyState(), alarmed())
+	if after, effects := Step(s, Sealed{At: now, OK: true}); after.Operation != nil || len(effects) > 0 {
+		t.Errorf("claimed what no guard has seen: %+v", after.Operation)
+	}
+}
+
+// TestOldPrimaryStartsBeforeTheConfirmation: it is fenced, although the record
+// still names it as primary (R14, R18).
+func TestOldPrimaryStartsBeforeTheConfirmation(t *testing.T) {
+	s, w := steadyState(), newWorld()
+	s.Phase, s.Epoch = Blocked, 8
+	s.Fenced = map[string]Fence{"a": {Epoch: 8, Method: "stop", Confirmed: true}}
+	s.Operation = &Operation{ID: "op1", Kind: Takeover, From: "a", To: "b", Step: StepConfirm, Promotions: 1, Config: s.Config, Blocked: "unread", Next: "n"}
+	w.run(s, quietNight(), 50)
+	if !slices.Contains(w.log, "stop a") {
+		t.Errorf("effects %q: node b may be primary already", w.log)
+	}
+	s.Operation.Step, s.Operation.Promotions, w.log = StepFence, 0, nil
+	w.run(s, quietNight(), 50)
+	if len(w.log) > 0 {
+		t.Errorf("effects %q: node a serves, and nothing was promoted", w.log)
+	}
+}

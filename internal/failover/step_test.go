@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 func alarmed() Alarmed {
@@ -369,97 +368,6 @@ func TestResumeAfterEveryStep(t *testing.T) {
 		}
 		if s.Primary != "b" || s.Operation != nil || w.moved["rtb-1"] != "b" || w.moved["rtb-2"] != "b" {
 			t.Errorf("died after step %d: primary %s, operation %+v, routes %v", dieAfter, s.Primary, s.Operation, w.moved)
-		}
-	}
-}
-
-// TestNothingTerribleHappens answers every effect at random: with success,
-// failure or an unknown outcome that may or may not have had its effect.
-func TestNothingTerribleHappens(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w, s := newWorld(), steadyState()
-		s.Config.Fencing = rapid.SampledFrom([]Fencing{Strict, PeerWindow}).Draw(t, "fencing")
-		luck := func(what string) bool { return rapid.IntRange(0, 3).Draw(t, what) > 0 }
-		outcome := func(what string, effect func()) Outcome {
-			o := rapid.SampledFrom([]Outcome{OK, OK, Failed, Unknown}).Draw(t, what)
-			if o == OK || o == Unknown && luck(what+" happened") {
-				effect()
-			}
-			return o
-		}
-		w.onGather = func(*fakeWorld) Gathered {
-			g := vanished()
-			o := g.Nodes["a"]
-			if luck("dead-man") {
-				o.DeadManUntil = w.at.Add(time.Hour)
-			}
-			g.Nodes["a"] = o
-			return g
-		}
-		w.onStop = func(w *fakeWorld, e Stop) StopRequested {
-			o := outcome("stop", func() {
-				w.machine[e.Node] = rapid.SampledFrom([]InstanceState{InstanceStopping, InstanceStopped}).Draw(t, "machine")
-			})
-			return StopRequested{At: w.at, Node: e.Node, Outcome: o}
-		}
-		w.onPromote = func(w *fakeWorld, e Promote) Promoted {
-			return Promoted{At: w.at, Node: e.Node, Outcome: outcome("promote", func() { w.role[e.Node] = RolePrimary })}
-		}
-		w.onRead = func(w *fakeWorld, e ReadNode) Observation {
-			if !luck("read") || w.machine[e.Node] != InstanceRunning {
-				return Observation{Node: e.Node, ReadAt: w.at, Answer: Silent}
-			}
-			o := Observation{Node: e.Node, ReadAt: w.at, HostTime: w.at, Answer: Answered, Role: w.role[e.Node], Database: DatabaseActive, Fitness: Fit}
-			if !luck("fit") {
-				o.Fitness = Unfit
-			}
-			return o
-		}
-		w.onMove = func(w *fakeWorld, e MoveRoute) RouteMoved {
-			ok := luck("move")
-			if ok {
-				w.moved[e.Table] = e.Node
-			}
-			return RouteMoved{At: w.at, Table: e.Table, OK: ok, Error: "throttled"}
-		}
-		w.onCheck = func(w *fakeWorld, e CheckPath) PathChecked {
-			return PathChecked{At: w.at, Table: e.Table, OK: luck("check")}
-		}
-		s = w.run(s, alarmed(), 5000)
-		if len(w.bad) > 0 {
-			t.Fatalf("%s\neffects: %q", w.bad, w.log)
-		}
-		if s.Phase != Steady && s.Phase != Blocked {
-			t.Fatalf("ended in phase %s", s.Phase)
-		}
-		if s.Phase == Steady && w.role["b"] == RolePrimary && w.machine["b"] == InstanceRunning && s.Primary != "b" {
-			t.Fatalf("node b became primary and the record says %s; effects: %q", s.Primary, w.log)
-		}
-		for table, node := range w.moved {
-			if node != s.Primary && s.Phase == Steady {
-				t.Fatalf("steady, but %s leads to %s and the primary is %s", table, node, s.Primary)
-			}
-		}
-	})
-}
-
-// TestStepDoesNotChangeItsInput: the caller keeps the state for its
-// compare-and-swap.
-func TestStepDoesNotChangeItsInput(t *testing.T) {
-	w, s := newWorld(), steadyState()
-	queue := []Event{alarmed()}
-	for len(queue) > 0 {
-		before := s.clone()
-		next, effects := Step(s, queue[0])
-		if diff := cmp.Diff(before, s); diff != "" {
-			t.Fatalf("%T changed its input:\n%s", queue[0], diff)
-		}
-		queue = queue[1:]
-		s = next
-		for _, e := range effects {
-			if answer := w.answer(s, e); answer != nil {
-				queue = append(queue, answer)
-			}
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (s State) fenceAgain(e Watched) []Effect {
 	var effects []Effect
 	for _, node := range slices.Sorted(keys(s.Fenced)) {
 		o, seen := e.Nodes[node]
-		if !seen || node == s.Primary || o.Instance != InstanceRunning && o.Instance != InstancePending {
+		if !seen || node == s.Primary && !s.promotionOpen() || o.Instance != InstanceRunning && o.Instance != InstancePending {
 			continue
 		}
 		entry := Entry{
@@ -139,6 +139,13 @@ func (s State) fenceAgain(e Watched) []Effect {
 		effects = append(effects, Record{Entry: entry}, Notify{Entry: entry}, Stop{Node: node, Epoch: s.Epoch})
 	}
 	return effects
+}
+
+// promotionOpen reports whether the other node may be primary already, although
+// the record does not say so yet (R14).
+func (s State) promotionOpen() bool {
+	op := s.Operation
+	return op != nil && op.Promotions > 0 && (op.Step == StepConfirm || op.Step == StepWithdraw)
 }
 
 // takenOverByHand: the other node reads PRIMARY, it is not a fenced old

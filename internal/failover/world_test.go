@@ -13,6 +13,8 @@ type fakeWorld struct {
 	role     map[string]Role
 	database map[string]DatabaseState // active if not named
 	moved    map[string]string        // table -> node
+	seen     map[string]Role          // role that was read last
+	stops    bool                     // stopping machines stop, whatever onStop does
 
 	onGather  func(*fakeWorld) Gathered
 	onStop    func(*fakeWorld, Stop) StopRequested
@@ -26,6 +28,7 @@ type fakeWorld struct {
 	onClaim   func(*fakeWorld, State) Claimed
 	onSeal    func(*fakeWorld) Sealed
 
+	onRepair    func(*fakeWorld, Repair) bool
 	onRouteRead func(*fakeWorld, RouteRead) RouteRead
 
 	starts []int // numbers of the starts of a database
@@ -42,6 +45,7 @@ func newWorld() *fakeWorld {
 		machine:  map[string]InstanceState{"a": InstanceRunning, "b": InstanceRunning},
 		role:     map[string]Role{"a": RolePrimary, "b": RoleStandby},
 		database: map[string]DatabaseState{},
+		seen:     map[string]Role{},
 		moved:    map[string]string{"rtb-1": "a", "rtb-2": "a"},
 	}
 }
@@ -74,8 +78,8 @@ func (w *fakeWorld) watch(before, after State) {
 	if after.Epoch < before.Epoch && w.onClaim == nil {
 		w.bad = append(w.bad, "the epoch went back")
 	}
-	if after.Primary != before.Primary && w.role[after.Primary] != RolePrimary {
-		w.bad = append(w.bad, "R14: the recorded primary changed to a node that is not PRIMARY")
+	if after.Primary != before.Primary && w.seen[after.Primary] != RolePrimary {
+		w.bad = append(w.bad, "R14: the recorded primary changed to a node that did not read PRIMARY")
 	}
 	if after.Phase == Blocked && (after.Operation == nil || after.Operation.Next == "") {
 		w.bad = append(w.bad, "blocked without a way out")
@@ -123,7 +127,11 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 	case ReadInstance:
 		return InstanceRead{At: w.at, Node: e.Node, State: w.machine[e.Node]}
 	case ReadNode:
-		return NodeRead{At: w.at, Observation: w.read(e)}
+		o := w.read(e)
+		if o.Answer == Answered {
+			w.seen[e.Node] = o.Role
+		}
+		return NodeRead{At: w.at, Observation: o}
 	case Promote:
 		return w.promote(s, e)
 	case MoveRoute:
@@ -146,8 +154,13 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 		return Started{At: w.at, Node: e.Node, Outcome: OK}
 	case Repair:
 		w.note("repair %s to %s", e.Table, e.Node)
+		if s.Primary != e.Node {
+			w.bad = append(w.bad, "R25: a route was repaired to a node that is not the recorded primary")
+		}
 		ok := w.onMove == nil
-		if ok {
+		if w.onRepair != nil {
+			ok = w.onRepair(w, e)
+		} else if ok {
 			w.moved[e.Table] = e.Node
 		}
 		return Repaired{At: w.at, Table: e.Table, Node: e.Node, Was: w.was, OK: ok}
@@ -186,7 +199,7 @@ func (w *fakeWorld) note(format string, args ...any) {
 // settleMachines lets stopping machines stop.
 func (w *fakeWorld) settleMachines() {
 	for n, m := range w.machine {
-		if m == InstanceStopping && w.onStop == nil {
+		if m == InstanceStopping && (w.onStop == nil || w.stops) {
 			w.machine[n] = InstanceStopped
 		}
 	}
