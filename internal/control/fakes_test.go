@@ -143,6 +143,7 @@ type site struct {
 	owner    map[string]string // table -> ENI
 	calls    []string
 	promoted int
+	orders   map[string]bool // promotions, by operation and attempt: a node answers one twice
 
 	alarmErr error
 	stopErr  error
@@ -156,7 +157,7 @@ func newSite(c clock.Clock) *site {
 		machine: map[string]failover.InstanceState{"a": failover.InstanceRunning, "b": failover.InstanceRunning},
 		role:    map[string]failover.Role{"a": failover.RolePrimary, "b": failover.RoleStandby},
 		owner:   map[string]string{"rtb-1": nodeA.ENI, "rtb-2": nodeA.ENI},
-		moveErr: map[string]error{},
+		moveErr: map[string]error{}, orders: map[string]bool{},
 	}
 }
 
@@ -221,6 +222,7 @@ func (s *site) Promote(_ context.Context, p Promotion, started func(string)) Pro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.promoted++
+	s.orders[fmt.Sprintf("%s/%d", p.OperationID, p.Attempt)] = true
 	s.role["b"] = failover.RolePrimary
 	return PromotionResult{CommandID: "cmd-1", Outcome: failover.OK, Code: "DB20000I"}
 }
