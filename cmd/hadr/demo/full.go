@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -101,12 +100,7 @@ func (o Options) terraform(s *Stage) (*Terraform, error) {
 	if o.Verbose {
 		out = o.Out
 	}
-	// The provider takes its time from the sandbox, as everything else there.
-	env := append(s.Env(), "TF_VAR_architecture="+runtime.GOARCH) // the functions run here
-	if c, ok := s.Clock.(*clock.Scaled); ok {
-		env = append(env, clock.EnvVar+"="+c.String())
-	}
-	tf, err := NewTerraform(o.Source, filepath.Join(s.Dir, "terraform"), provider, example, env, out)
+	tf, err := NewTerraform(o.Source, filepath.Join(s.Dir, "terraform"), provider, example, s.TerraformEnv(), out)
 	if err != nil {
 		return nil, err
 	}

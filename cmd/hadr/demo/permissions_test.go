@@ -230,6 +230,12 @@ func (s *scene) silenceAlarms(ctx context.Context) error {
 // vanishSeen expects besides the takeover all that a function leaves behind:
 // evidence of every source, no command that waits for a dead host, and a log.
 func vanishSeen(ctx context.Context, s *scene, function string) error {
+	// Late in a minute that has its samples, so that every source has seen the
+	// failure when the first alarm goes off.
+	now := s.stage.Clock.Now()
+	if err := s.stage.Clock.Sleep(ctx, now.Truncate(time.Minute).Add(time.Minute+45*time.Second).Sub(now)); err != nil {
+		return err
+	}
 	if err := vanish(ctx, s); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (e *missedError) Error() string { return "it did not come to " + e.what }
 // until follows the group until something is so.
 func (s *scene) until(ctx context.Context, what string, so func(failover.State) bool) error {
 	err := s.watcher.follow(ctx, s.patience, what, so)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil { // its own limit has passed
 		return &missedError{what}
 	}
 	return err

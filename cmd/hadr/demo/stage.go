@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -59,6 +60,17 @@ type Stage struct {
 	// amend changes the policy of a role before it is put; nil leaves it.
 	amend func(role, policy string) (string, error)
 }
+
+// CheckSpeed refuses a speed at which time would stand still or run backwards.
+func CheckSpeed(speed float64) error {
+	if !(speed > 0) || speed > maxSpeed {
+		return fmt.Errorf("--speed %g: want a number above 0 and not above %d", speed, maxSpeed)
+	}
+	return nil
+}
+
+// maxSpeed lets the sandbox's shortest tickers still be a millisecond long.
+const maxSpeed = 1000
 
 // NewStage builds a stage. Close ends it.
 func NewStage(ctx context.Context, o StageOptions) (*Stage, error) {
@@ -146,6 +158,17 @@ func (s *Stage) Env() []string {
 		"AWS_ENDPOINT_URL=" + s.Endpoint, "AWS_REGION=" + Region, "AWS_DEFAULT_REGION=" + Region,
 		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
 	}
+}
+
+// TerraformEnv is Env with what Terraform and hadr need besides: the functions
+// run on this machine, and the provider, like all in the sandbox, takes its time
+// from the stage's clock.
+func (s *Stage) TerraformEnv() []string {
+	env := append(s.Env(), "TF_VAR_architecture="+runtime.GOARCH)
+	if c, ok := s.Clock.(*clock.Scaled); ok {
+		env = append(env, clock.EnvVar+"="+c.String())
+	}
+	return env
 }
 
 // dial connects to the virtual address as a client behind a route table.
