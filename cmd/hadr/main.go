@@ -37,7 +37,7 @@ func root() *cobra.Command {
 	o.flags(cmd)
 	cmd.AddCommand(
 		statusCommand(o), historyCommand(o), takeoverCommand(o), rejoinCommand(o), resumeCommand(o), cancelCommand(o), maintenanceCommand(o),
-		sandboxCommand(), demoCommand(),
+		explainCommand(), sandboxCommand(), demoCommand(),
 	)
 	return cmd
 }

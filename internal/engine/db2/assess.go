@@ -95,11 +95,11 @@ func principal(blocks []HADR) HADR {
 	return blocks[0]
 }
 
-func deref(p *int64) int64 {
-	if p == nil {
-		return 0
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return *p
+	return v
 }
 
 func pos(p *LogPosition) uint64 {
