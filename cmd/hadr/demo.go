@@ -34,6 +34,15 @@ With --scenario another story is told, in virtual time and without Terraform;
 				}
 				return nil
 			}
+			if err := demo.CheckSpeed(o.Speed); err != nil {
+				return err
+			}
+			if o.Clients < 1 {
+				return fmt.Errorf("--clients %d: want at least 1; without clients nothing shows a lost commit", o.Clients)
+			}
+			if processes && scenario == "" {
+				return errors.New("--processes plays a scenario: name it with --scenario (hadr demo --list names them); the whole demo always runs processes")
+			}
 			dir, err := os.MkdirTemp("", "hadr-demo-")
 			if err != nil {
 				return err
@@ -77,8 +86,8 @@ With --scenario another story is told, in virtual time and without Terraform;
 	}
 	f := cmd.Flags()
 	f.StringVar(&part, "part", "", "core: a takeover without Lambda and Terraform")
-	f.StringVar(&scenario, "scenario", "", "play this scenario")
-	f.BoolVar(&list, "list", false, "name the scenarios")
+	f.StringVar(&scenario, "scenario", "", "play this scenario (--list names them)")
+	f.BoolVar(&list, "list", false, "name the scenarios and do nothing else")
 	f.BoolVar(&processes, "processes", false, "play the scenario with Terraform and real processes")
 	f.BoolVar(&negative, "negative-control", false, "force a takeover outside the peer window; the audit must see lost commits")
 	f.StringVar(&result, "json", "", "write the result to this file as JSON")

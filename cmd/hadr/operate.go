@@ -51,9 +51,17 @@ func historyCommand(o *options) *cobra.Command {
 	limit := 50
 	cmd := groupArg("history GROUP", "Show what happened and why", "",
 		func(cmd *cobra.Command, s *session, group string) error {
+			if limit < 1 {
+				return fmt.Errorf("--limit %d: want at least 1", limit)
+			}
 			entries, err := s.table.History(cmd.Context(), group, limit)
 			if err != nil {
 				return err
+			}
+			if len(entries) == 0 { // of a group that exists?
+				if _, err := s.table.Load(cmd.Context(), group); err != nil {
+					return err
+				}
 			}
 			slices.Reverse(entries) // newest last, as on a terminal
 			printHistory(cmd.OutOrStdout(), entries)
@@ -129,6 +137,9 @@ func maintenanceCommand(o *options) *cobra.Command {
 	cmd := groupArg("maintenance GROUP", "Switch automatic action off or on",
 		"Switch automatic action off (--on) or on again (--off).",
 		func(cmd *cobra.Command, s *session, group string) error {
+			if length < 0 || (off && length > 0) {
+				return fmt.Errorf("--for %s: want a time from now, such as 2h, together with --on", length)
+			}
 			m := failover.Maintenance{On: on, Reason: reason}
 			if on && length > 0 {
 				m.Until = s.clock.Now().Add(length)
@@ -168,6 +179,8 @@ func tell(cmd *cobra.Command, r control.Result, err error) error {
 	switch {
 	case r.Last.Event == "refused", r.Last.Event == "blocked", r.Last.Outcome == "needs_reseed":
 		return errors.New("not done, see above")
+	case r.Last.Event == "started", r.Last.Event == "step":
+		return fmt.Errorf("another runner goes on with it: follow it with: hadr status %s", r.State.Group)
 	}
 	return nil
 }

@@ -138,10 +138,12 @@ func printNode(w io.Writer, s status, n failover.NodeConfig) {
 		line += ": no record of its agent"
 	case s.now.Sub(o.ReadAt) > time.Minute:
 		line += fmt.Sprintf(": last heard of %s ago as %s %s", s.now.Sub(o.ReadAt).Round(time.Second), o.Role, o.State)
+	case o.Latency == 0: // read when the group was created; its agent has said nothing yet
+		line += fmt.Sprintf(": %s, %s %s, SQL not measured yet", o.Role, o.State, o.PartnerStatus)
 	default:
 		line += fmt.Sprintf(": %s, %s %s, SQL %s", o.Role, o.State, o.PartnerStatus, o.Latency.Round(time.Millisecond))
 	}
-	if o.FitnessWhy != "" {
+	if o.FitnessWhy != "" && n.ID != s.state.Primary {
 		line += "; not fit: " + o.FitnessWhy
 	}
 	printField(w, "node", line)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -19,11 +20,19 @@ func sandboxCommand() *cobra.Command {
 		Short: "Serve AWS and a Db2 pair on loopback",
 		Long: `Serve AWS and a Db2 pair on loopback: a VPC over two zones, two hosts with Db2
 HADR in peer state, two application hosts, two route tables and an instance
-profile. Their ids are written as Terraform variables of modules/db2-hadr.
+profile. With --tfvars their ids are written as Terraform variables of
+examples/complete/db2-hadr.
 
-Any AWS client works with AWS_ENDPOINT_URL set to the endpoint.`,
+It prints the environment that terraform, hadr and any AWS client need to work
+with it. docs/guides/sandbox.md goes through a failure step by step.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := demo.CheckSpeed(o.Speed); err != nil {
+				return err
+			}
+			if err := onLoopback(o.Listen); err != nil {
+				return err
+			}
 			if o.Dir == "" {
 				dir, err := os.MkdirTemp("", "hadr-sandbox-")
 				if err != nil {
@@ -49,7 +58,7 @@ Any AWS client works with AWS_ENDPOINT_URL set to the endpoint.`,
 			}
 			out := cmd.OutOrStdout()
 			fmt.Fprintf(out, "AWS at %s, %g times as fast as real time.\n", s.Endpoint, o.Speed)
-			for _, e := range s.Env() {
+			for _, e := range s.TerraformEnv() {
 				fmt.Fprintln(out, "export", e)
 			}
 			for _, node := range []string{"a", "b"} {
@@ -84,6 +93,19 @@ Any AWS client works with AWS_ENDPOINT_URL set to the endpoint.`,
 	f.StringVar(&o.Agent, "agent", beside("hadr-agent"), "binary of the node agent")
 	f.StringVar(&o.Host, "host", beside("hadr-host"), "binary of the hosts' programs")
 	return cmd
+}
+
+// onLoopback refuses an address that others could reach: the sandbox runs
+// scripts for whoever asks.
+func onLoopback(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("--listen %s: want an address and a port, such as 127.0.0.1:4566", address)
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("--listen %s: the sandbox listens on loopback alone, such as 127.0.0.1:4566", address)
 }
 
 // beside returns the path of a program in the directory of this one.

@@ -93,13 +93,22 @@ func groupArg(use, short, long string, run func(cmd *cobra.Command, s *session, 
 		Use:   use,
 		Short: short,
 		Long:  long,
-		Args:  cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%s wants the name of one group, such as: hadr %[1]s orders", cmd.Name())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := o.open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if err := run(cmd, s, args[0]); err != nil {
+			err = run(cmd, s, args[0])
+			if awsclient.Code(err) == "ResourceNotFoundException" {
+				err = fmt.Errorf("there is no table %s in this Region and account: name it with --table or HADR_TABLE (terraform output table_name): %w", o.table, err)
+			}
+			if err != nil {
 				return fmt.Errorf("%s %s: %w", cmd.Name(), args[0], err)
 			}
 			return nil
