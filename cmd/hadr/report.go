@@ -139,12 +139,22 @@ func printNode(w io.Writer, s status, n failover.NodeConfig) {
 	case s.now.Sub(o.ReadAt) > time.Minute:
 		line += fmt.Sprintf(": last heard of %s ago as %s %s", s.now.Sub(o.ReadAt).Round(time.Second), o.Role, o.State)
 	case o.Latency == 0: // read when the group was created; its agent has said nothing yet
-		line += fmt.Sprintf(": %s, %s %s, SQL not measured yet", o.Role, o.State, o.PartnerStatus)
+		line += fmt.Sprintf(": %s, SQL not measured yet", view(o))
 	default:
-		line += fmt.Sprintf(": %s, %s %s, SQL %s", o.Role, o.State, o.PartnerStatus, o.Latency.Round(time.Millisecond))
+		line += fmt.Sprintf(": %s, SQL %s", view(o), o.Latency.Round(time.Millisecond))
 	}
-	if o.FitnessWhy != "" && n.ID != s.state.Primary {
+	if o.FitnessWhy != "" && o.Role != failover.RolePrimary {
 		line += "; not fit: " + o.FitnessWhy
 	}
 	printField(w, "node", line)
+}
+
+// view is how a node sees its pair; HADR says nothing while its database is
+// down.
+func view(o failover.Observation) string {
+	v := string(o.Role)
+	if hadr := strings.TrimSpace(fmt.Sprintf("%s %s", o.State, o.PartnerStatus)); hadr != "" {
+		v += ", " + hadr
+	}
+	return v
 }

@@ -89,3 +89,25 @@ func TestPrintStatus(t *testing.T) {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 }
+
+func TestPrintNode(t *testing.T) {
+	st := status{now: at, state: failover.State{Primary: "a"}}
+	n := failover.NodeConfig{ID: "a", Instance: "i-a"}
+	for _, tt := range []struct {
+		name string
+		seen failover.Observation
+		want string
+	}{
+		{"before its agent runs", failover.Observation{ReadAt: at, Role: failover.RolePrimary, State: "PEER", PartnerStatus: "CONNECTED"}, "primary, PEER CONNECTED, SQL not measured yet"},
+		{"while its database is down", failover.Observation{ReadAt: at, Role: failover.RolePrimary, Latency: 20001 * time.Millisecond}, "primary, SQL 20.001s"},
+		{"the primary is never fit to be promoted", failover.Observation{ReadAt: at, Role: failover.RolePrimary, Latency: time.Millisecond, FitnessWhy: "it is primary already"}, "primary, SQL 1ms"},
+		{"long ago", failover.Observation{ReadAt: at.Add(-2 * time.Minute), Role: failover.RolePrimary, State: "PEER"}, "last heard of 2m0s ago as primary PEER"},
+	} {
+		var out strings.Builder
+		st.nodes = map[string]failover.Observation{"a": tt.seen}
+		printNode(&out, st, n)
+		if want := "    node:       a (i-a, recorded primary): " + tt.want + "\n"; out.String() != want {
+			t.Errorf("%s: got %q, want %q", tt.name, out.String(), want)
+		}
+	}
+}
