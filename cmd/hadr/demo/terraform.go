@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,9 +33,12 @@ type Terraform struct {
 // offers the built provider through a file system mirror, so that init needs
 // no network and checks the version constraint.
 func NewTerraform(source, work, provider, example string, env []string, out io.Writer) (*Terraform, error) {
+	if _, err := os.Stat(provider); err != nil {
+		return nil, fmt.Errorf("there is no provider: %w: run make build, or name it with --provider", err)
+	}
 	for _, dir := range []string{"modules", example} {
-		if err := os.CopyFS(filepath.Join(work, dir), os.DirFS(filepath.Join(source, dir))); err != nil {
-			return nil, fmt.Errorf("copying %s: %w", dir, err)
+		if err := copyConfiguration(filepath.Join(work, dir), filepath.Join(source, dir)); err != nil {
+			return nil, fmt.Errorf("copying %s from --source %s, which must be the root of the source tree: %w", dir, source, err)
 		}
 	}
 	mirror := filepath.Join(work, "mirror")
@@ -52,6 +56,34 @@ func NewTerraform(source, work, provider, example string, env []string, out io.W
 	}
 	env = append(env, "TF_CLI_CONFIG_FILE="+rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_INPUT=0", "TF_LOG=")
 	return &Terraform{Dir: filepath.Join(work, example), env: env, out: out}, nil
+}
+
+// copyConfiguration copies the *.tf files of a tree. State, variables and
+// plug-ins of somebody who tried the example by hand stay where they are.
+func copyConfiguration(to, from string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == ".terraform":
+			return filepath.SkipDir
+		case entry.IsDir() || filepath.Ext(path) != ".tf":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(target, text, 0o600)
+	})
 }
 
 // Run runs one command and returns what it printed.
