@@ -49,7 +49,11 @@ func encodeStruct(v reflect.Value) (item, error) {
 func encodeValue(v reflect.Value) (types.AttributeValue, error) {
 	switch v.Type() {
 	case timeType:
-		return str(v.Interface().(time.Time).UTC().Format(time.RFC3339Nano)), nil
+		at, ok := v.Interface().(time.Time)
+		if !ok {
+			return nil, fmt.Errorf("encode %s: not a time", v.Type())
+		}
+		return str(at.UTC().Format(time.RFC3339Nano)), nil
 	case durationType:
 		return &types.AttributeValueMemberN{Value: seconds(time.Duration(v.Int()))}, nil
 	}

@@ -238,7 +238,7 @@ func TestHistory(t *testing.T) {
 		add(first, "ended")
 		time.Sleep(time.Minute)
 		add(first, "ended") // told again, by a runner that took over from a dead one
-		add("", "ignored") // without an operation: stands alone, in its time
+		add("", "ignored")  // without an operation: stands alone, in its time
 		add(second, "refused")
 
 		entries, err := tab.History(t.Context(), group, 0)

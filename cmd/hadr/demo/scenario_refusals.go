@@ -80,7 +80,7 @@ func maintained(ctx context.Context, s *scene) error {
 	return err
 }
 
-// toggle is: aws dynamodb update-item --key ... --update-expression "SET maintenance = :on"
+// toggle is: aws dynamodb update-item --key ... --update-expression "SET maintenance = :on".
 func (s *scene) toggle(ctx context.Context, on bool) error {
 	_, err := dynamodb.NewFromConfig(s.stage.Config(Region)).UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 &s.table,

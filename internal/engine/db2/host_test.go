@@ -33,7 +33,7 @@ type host struct {
 	takeover func() (string, int) // db2 takeover
 	locked   bool                 // somebody holds the lock
 
-	started  func() (string, int) // db2 start hadr, db2 activate db
+	started func() (string, int) // db2 start hadr, db2 activate db
 
 	forced   int      // takeovers that were asked of Db2
 	killed   int      // database servers that were killed

@@ -78,7 +78,7 @@ func judgePlain(h HADR, now time.Time) TakeoverForm {
 	case h.Role != "STANDBY":
 		return f.refused(notStandby(h))
 	case h.State == "PEER" && connected && lost:
-		f.fail(1770, 7)
+		f.fail(7)
 		f.Verdict = VerdictHangs
 		f.Why = fmt.Sprintf("the primary is silent for %s: the command waits for it until HADR_TIMEOUT and fails, and the peer window runs down meanwhile", silence)
 		return f
@@ -104,16 +104,16 @@ func judgeWindow(h HADR, now time.Time) TakeoverForm {
 		return f.allowed(false, fmt.Sprintf("the peer window proves that every commit is here; Db2 accepts it until %s (%s before the window's end). %s",
 			stamp(h.PeerWindowEnd.Add(-windowMargin)), windowMargin, staysPrimary))
 	case why == "" && h.PeerWindowEnd.IsZero():
-		f.fail(1770, 9)
+		f.fail(9)
 		why = "no end of a peer window is printed"
 	case why == "" && now.After(h.PeerWindowEnd):
-		f.fail(1770, 9)
+		f.fail(9)
 		why = "the peer window ended at " + stamp(h.PeerWindowEnd)
 	case why == "":
-		f.fail(1770, 9)
+		f.fail(9)
 		why = fmt.Sprintf("%s of the peer window are left, and Db2 wants %s", h.PeerWindowEnd.Sub(now).Round(time.Millisecond), windowMargin)
 	case h.State == "REMOTE_CATCHUP_PENDING" && (h.SyncMode == "SYNC" || h.SyncMode == "NEARSYNC"):
-		f.fail(1770, 9)
+		f.fail(9)
 	}
 	return f.refused(why)
 }
@@ -140,8 +140,9 @@ func notStandby(h HADR) string {
 	return fmt.Sprintf("this node is %s: TAKEOVER HADR is given on the standby", h.Role)
 }
 
-func (f *TakeoverForm) fail(sqlcode, reason int) {
-	code := -sqlcode
+// fail notes SQL1770N with a reason code.
+func (f *TakeoverForm) fail(reason int) {
+	code := -1770
 	f.SQLCode, f.Reason = &code, &reason
 }
 
