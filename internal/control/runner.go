@@ -166,7 +166,7 @@ func (w *work) claim(ctx context.Context) (failover.Event, error) {
 	asked = w.Clock.Now()
 	now, loadErr := w.Store.Load(ctx, w.group)
 	if loadErr != nil {
-		return nil, fmt.Errorf("claiming group %s for operation %s: %w (and the record could not be read back: %w)", w.group, w.state.Operation.ID, err, loadErr)
+		return nil, fmt.Errorf("claiming group %s for operation %s: %s (and the record could not be read back: %w)", w.group, w.state.Operation.ID, err.Error(), loadErr)
 	}
 	w.persisted, w.checked = now, asked
 	if now.Operation != nil && now.Operation.ID == w.state.Operation.ID { // R2: a lost response
