@@ -132,6 +132,9 @@ func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failove
 		}
 	}
 	if w.lastWord() {
+		if err := w.fresh(ctx); err != nil {
+			return nil, err // a runner that was left behind announces nothing
+		}
 		effects = w.tell(ctx, effects)
 	}
 	if err := w.save(ctx); err != nil {

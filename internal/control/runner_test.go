@@ -218,6 +218,26 @@ func TestFrozenRunner(t *testing.T) {
 	})
 }
 
+// TestFrozenRunnerAnnouncesNothing: a runner that slept before the last word of
+// its operation tells nobody of an end that somebody else has overtaken.
+func TestFrozenRunnerAnnouncesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, _ := setup()
+		st.state.Operation = &failover.Operation{ID: "op1", Kind: failover.Takeover, From: "a", To: "b", Step: failover.StepVerify}
+		w := &work{Runner: r, group: group, log: r.Log}
+		if err := w.load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		st.state.Version++ // somebody else
+		w.state.Operation = nil
+		_, err := w.commit(t.Context(), []failover.Effect{failover.Record{Entry: failover.Entry{Event: "ended"}}})
+		if !errors.Is(err, ErrConflict) || len(st.history) > 0 {
+			t.Errorf("error %v, history %v; want a conflict and no word", err, st.history)
+		}
+	})
+}
+
 func TestOneRouteDenied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, st, si := setup()
