@@ -243,7 +243,7 @@ func vanishSeen(ctx context.Context, s *scene, function string) error {
 	if err != nil {
 		return err
 	}
-	for _, signal := range []failover.Signal{failover.SignalAlarm, failover.SignalInstance, failover.SignalStandbyView} {
+	for _, signal := range []failover.Signal{failover.SignalAlarm, failover.SignalInstance} {
 		s.result.expect(slices.ContainsFunc(e.Evidence, func(v failover.Evidence) bool { return v.Signal == signal }), "the evidence lacks %s", signal)
 	}
 	commands, err := ssm.NewFromConfig(s.stage.Config(Region)).ListCommands(ctx, &ssm.ListCommandsInput{})
