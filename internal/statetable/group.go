@@ -103,7 +103,7 @@ func (t *Table) CreateState(ctx context.Context, group string, initial failover.
 func (t *Table) SetMaintenance(ctx context.Context, group string, m failover.Maintenance) error {
 	err := t.update(ctx, groupPK(group), skState, maintenanceAttributes(m), condition{text: "attribute_exists(#pk)"})
 	if awsclient.IsConditionFailed(err) {
-		return fmt.Errorf("set the maintenance of group %q: %w", group, control.ErrNotFound)
+		return fmt.Errorf("set the maintenance of group %q in table %s: no such group: %w", group, t.name, control.ErrNotFound)
 	}
 	return err
 }
