@@ -88,21 +88,26 @@ func (a *Authorizer) Authorize(r *wire.Request, input any) *wire.Error {
 }
 
 // denied words a refusal as the service does.
-// https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 func denied(r *wire.Request, p permission, why string) *wire.Error {
-	text := "User: " + r.Caller.ARN + " is not authorized to perform: " + p.action + " on resource: " + p.resource + " " + why
-	switch r.Service {
-	case "ec2": // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
-		return wire.Errorf("UnauthorizedOperation", "You are not authorized to perform this operation. %s", text).WithStatus(403)
-	case "sns": // https://docs.aws.amazon.com/sns/latest/api/API_Publish.html#API_Publish_Errors
-		return wire.Errorf("AuthorizationError", "%s", text).WithStatus(403)
-	case "iam", "sts", "sqs", "monitoring":
-		return wire.Errorf("AccessDenied", "%s", text).WithStatus(403)
-	case "lambda", "scheduler":
-		return wire.Errorf("AccessDeniedException", "%s", text).WithStatus(403)
-	default:
-		return wire.Errorf("AccessDeniedException", "%s", text)
+	return wire.Denied(r.Service, "User: "+r.Caller.ARN+" is not authorized to perform: "+p.action+" on resource: "+p.resource+" "+why)
+}
+
+// Resources returns the ARNs that an operation acts on, as policies name them;
+// "*" for an operation without a resource type.
+func (a *Authorizer) Resources(r *wire.Request) []string {
+	rule, ok := rules[r.Service][r.Operation]
+	if !ok || rule.open {
+		return nil
 	}
+	prefix := r.Service
+	if p := prefixes[r.Service]; p != "" {
+		prefix = p
+	}
+	var all []string
+	for _, p := range rule.permissions(&call{Request: r, input: r.Input, prefix: prefix, auth: a}) {
+		all = append(all, p.resource)
+	}
+	return all
 }
 
 // CheckPassRole implements world.Identity: it asks for iam:PassRole alone. A

@@ -28,8 +28,9 @@ const maxBody = 72 << 20
 // answer, as when a response is lost on its way after the operation was done.
 var ErrLost = errors.New("the answer is lost")
 
-// Interceptor stands around an operation whose input is decoded and whose
-// caller is authorized. It may delay it, replace its result or not call next.
+// Interceptor stands around an operation whose input is decoded, and around the
+// authorization of its caller. It may delay it, replace its result or not call
+// next.
 type Interceptor func(r *Request, next func() (any, error)) (any, error)
 
 // Options are the hooks of a Server. All are optional.
@@ -215,13 +216,9 @@ func (s *Server) serve(c *call, sc scope, signed bool) (*answer, error) {
 	r := &Request{
 		Context: c.http.Context(), Service: c.service.Name, Operation: c.operation,
 		Region: sc.region, Account: caller.Account, Caller: caller, RequestID: c.requestID, HTTP: c.http,
+		Input: in.Interface(),
 	}
-	if s.opt.Authorize != nil {
-		if denied := s.opt.Authorize(r, in.Interface()); denied != nil {
-			return nil, denied
-		}
-	}
-	out, err := s.run(c, r, in.Interface())
+	out, err := s.run(c, r)
 	if err != nil {
 		return nil, err
 	}
@@ -232,9 +229,9 @@ func (s *Server) serve(c *call, sc scope, signed bool) (*answer, error) {
 	return a, nil
 }
 
-// run calls the operation inside the interceptors. A panic of an operation is
+// run authorizes and calls the operation inside the interceptors. A panic of an operation is
 // an internal failure of the sandbox: the other callers go on.
-func (s *Server) run(c *call, r *Request, in any) (out any, err error) {
+func (s *Server) run(c *call, r *Request) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.opt.Log.Error("operation panicked", "service", r.Service, "operation", r.Operation, "panic", p, "stack", string(debug.Stack()))
@@ -244,7 +241,14 @@ func (s *Server) run(c *call, r *Request, in any) (out any, err error) {
 	s.mu.RLock()
 	chain := slices.Clone(s.intercepts)
 	s.mu.RUnlock()
-	next := func() (any, error) { return c.op.call(r, in) }
+	next := func() (any, error) {
+		if s.opt.Authorize != nil {
+			if denied := s.opt.Authorize(r, r.Input); denied != nil {
+				return nil, denied
+			}
+		}
+		return c.op.call(r, r.Input)
+	}
 	for _, i := range slices.Backward(chain) {
 		inner := next
 		next = func() (any, error) { return i(r, inner) }

@@ -51,6 +51,7 @@ type Request struct {
 	Caller    Caller
 	RequestID string
 	HTTP      *http.Request
+	Input     any // a pointer to the SDK's input type
 }
 
 // Caller is who signed a request.

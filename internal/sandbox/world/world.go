@@ -32,13 +32,14 @@ type World struct {
 	Network   Network   // EC2's routes and addresses, for the hosts' packets
 	Inventory Inventory // EC2's instances, for Systems Manager
 	Events    Events    // EventBridge; nil if nobody wants events
+	Faults    Faults    // never nil
 
 	ids ids
 }
 
 // New returns a world without services.
 func New(c clock.Clock) *World {
-	return &World{Clock: c, Account: DefaultAccount, ids: ids{hex: randomHex}}
+	return &World{Clock: c, Account: DefaultAccount, Faults: Undisturbed{}, ids: ids{hex: randomHex}}
 }
 
 // ids makes resource identifiers; deterministic when seeded.
