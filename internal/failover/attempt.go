@@ -11,11 +11,11 @@ const gatherPause = 5 * time.Second
 
 // alarmed starts a look at a group whose alarm went off.
 func (s State) alarmed(e Alarmed) (State, []Effect) {
-	if op := s.Operation; op != nil && op.ID == e.OperationID {
+	if op := s.Operation; s.on(R2) && op != nil && op.ID == e.OperationID {
 		return s.takeUp(e.At) // R2: a redelivery goes on with its operation
 	}
 	reason := s.ignores(e)
-	if e.OperationID == s.Ended {
+	if s.on(R2) && e.OperationID == s.Ended {
 		reason = fmt.Sprintf("operation %s of this event has ended", e.OperationID)
 	}
 	if reason != "" {
@@ -33,17 +33,23 @@ func (s State) alarmed(e Alarmed) (State, []Effect) {
 // ignores says why an alarm starts nothing, "" if it does.
 func (s State) ignores(e Alarmed) string {
 	switch {
-	case s.Operation != nil && !s.RouteOnly() && s.Operation.Kind != Rejoin: // R30
+	case s.busy():
 		if s.Phase == Blocked {
 			return fmt.Sprintf("operation %s is blocked: %s", s.Operation.ID, s.Operation.Blocked)
 		}
 		return fmt.Sprintf("operation %s (%s to %s) is running already", s.Operation.ID, s.Operation.Kind, s.Operation.To)
 	case e.Node != s.Primary:
 		return fmt.Sprintf("standby unhealthy: node %s is not the primary (node %s is, epoch %d); nothing to take over", e.Node, s.Primary, s.Epoch)
-	case !s.Changed.IsZero() && e.Changed.Before(s.Changed): // R3
+	case s.on(R3) && !s.Changed.IsZero() && e.Changed.Before(s.Changed):
 		return fmt.Sprintf("stale: the alarm changed at %s, before node %s became primary at %s", stamp(e.Changed), s.Primary, stamp(s.Changed))
 	}
 	return ""
+}
+
+// busy reports whether an operation runs that a takeover must not interrupt. A
+// rejoin, and a group that is blocked on a route only, don't count (R30).
+func (s State) busy() bool {
+	return s.Operation != nil && (!s.on(R30) || !s.RouteOnly() && s.Operation.Kind != Rejoin)
 }
 
 // asked starts a look at a group on a human's word.
@@ -53,7 +59,7 @@ func (s State) asked(e Asked) (State, []Effect) {
 	}
 	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: e.Node, Human: e.Actor, Trigger: fmt.Sprintf("%s asks: %s", e.Actor, e.Reason), Since: e.At}
 	switch {
-	case s.Operation != nil && !s.RouteOnly() && s.Operation.Kind != Rejoin:
+	case s.busy():
 		return s.refuse(e.At, Decision{
 			Guard:  GuardBusy,
 			Reason: fmt.Sprintf("operation %s is at step %s", s.Operation.ID, s.Operation.Step),
@@ -186,6 +192,9 @@ func (s *State) fence(at time.Time) {
 }
 
 func (s *State) mark(node string, at time.Time) {
+	if !s.on(R18) {
+		return
+	}
 	if s.Fenced == nil {
 		s.Fenced = map[string]Fence{}
 	}

@@ -106,6 +106,9 @@ func (q question) orStartAgain(d Decision) Decision {
 	default:
 		return d
 	}
+	if !q.state.on(R31) {
+		return d
+	}
 	late := d.Verdict == Refuse || !q.at.Before(q.state.Attempt.Since.Add(q.config.EvidenceWait-gatherPause))
 	crashed := q.suspect.Answer == Answered && (q.suspect.Database == DatabaseDown || q.suspect.Database == DatabaseInactive)
 	if !late || !crashed && q.suspect.Instance != InstanceStopped || q.config.Policy == Approval && !q.human {
@@ -136,7 +139,7 @@ func maintenance(q question) *Decision {
 // node that does is an old primary that was started again, and lacks every
 // commit since (R18).
 func adopt(q question) *Decision {
-	if _, fenced := q.state.Fenced[q.standby.Node]; fenced || !q.standby.ServesAsPrimary() {
+	if _, fenced := q.state.Fenced[q.standby.Node]; fenced || !q.standby.ServesAsPrimary() || !q.state.on(R7) {
 		return nil
 	}
 	// An old primary that can't be seen may be alive and come back as a second
@@ -154,7 +157,7 @@ func adopt(q question) *Decision {
 // waitsForStandby: slow commits of a primary that waits for its standby are
 // the standby's fault; a takeover would make them worse (R4).
 func waitsForStandby(q question) *Decision {
-	if q.suspect.Answer != Answered || !q.suspect.WaitsForStandby {
+	if q.suspect.Answer != Answered || !q.suspect.WaitsForStandby || !q.state.on(R4) {
 		return nil
 	}
 	return &Decision{
@@ -170,7 +173,7 @@ func waitsForStandby(q question) *Decision {
 // the event waits, because a node may die right after its last good probe.
 func commits(q question) *Decision {
 	good, bad := q.suspect.LastGoodProbe, q.suspect.LastBadProbe
-	if q.human || good.IsZero() || !good.After(bad) || q.at.Sub(good) > probeAge {
+	if !q.state.on(R5) || q.human || good.IsZero() || !good.After(bad) || q.at.Sub(good) > probeAge {
 		return nil
 	}
 	return &Decision{
@@ -182,7 +185,7 @@ func commits(q question) *Decision {
 
 func unproven(q question) *Decision {
 	ok, why := proven(q.evidence, q.suspect.Node)
-	if ok {
+	if ok || !q.state.on(R8) {
 		return nil
 	}
 	return &Decision{
@@ -231,7 +234,7 @@ func settings(q question) *Decision {
 }
 
 func fitness(q question) *Decision {
-	if q.standby.Fitness == Fit {
+	if q.state.fit(q.standby) {
 		return nil
 	}
 	return &Decision{
@@ -241,10 +244,14 @@ func fitness(q question) *Decision {
 	}
 }
 
+// fit reports whether a standby may be promoted without loss. Where it is not,
+// nothing but a human makes it primary (R19).
+func (s State) fit(o Observation) bool { return o.Fitness == Fit || !s.on(R19) }
+
 // clocks: the window is counted on the primary's clock and compared with the
 // standby's, so both must agree (R8).
 func clocks(q question) *Decision {
-	if q.standby.PromoteUntil.IsZero() {
+	if q.standby.PromoteUntil.IsZero() || !q.state.on(R8) {
 		return nil
 	}
 	for _, o := range []Observation{q.suspect, q.standby} {
@@ -269,7 +276,7 @@ func clocks(q question) *Decision {
 
 // window: enough of it must be left when the promotion is expected to start (R8).
 func window(q question) *Decision {
-	if q.standby.PromoteUntil.IsZero() {
+	if q.standby.PromoteUntil.IsZero() || !q.state.on(R8) {
 		return nil
 	}
 	left := q.windowLeft()
@@ -300,7 +307,7 @@ func (q question) windowEnd() time.Time {
 // fencing is the declared mode, or strict where the dead-man that peer_window
 // rests on has not been seen in force (R16).
 func (q question) fencing() Fencing {
-	if q.config.Fencing == PeerWindow && q.suspect.DeadManUntil.After(q.at) {
+	if q.config.Fencing == PeerWindow && q.suspect.DeadManUntil.After(q.at) || !q.state.on(R16) {
 		return PeerWindow
 	}
 	return Strict
@@ -312,7 +319,7 @@ func cooldown(q question) *Decision {
 	if q.human || !q.at.Before(q.state.Cooldown) {
 		return nil
 	}
-	if c := q.standby.ConnectedSince; !c.IsZero() && q.at.Sub(c) >= settling {
+	if c := q.standby.ConnectedSince; q.state.on(R30) && !c.IsZero() && q.at.Sub(c) >= settling {
 		return nil
 	}
 	return &Decision{

@@ -20,11 +20,11 @@ func (s State) rechecked(e NodeRead) (State, []Effect) {
 		}
 		return s.giveUp(e.At, fmt.Sprintf("node %s can't be read any more (%s)", op.To, orNone(o.AnswerError)))
 	}
-	if o.ServesAsPrimary() && !s.marked(op.To) { // an operator was faster (R7)
+	if s.on(R7) && o.ServesAsPrimary() && !s.marked(op.To) { // an operator was faster
 		op.Kind = Adopt
 		return s, []Effect{s.readNode(op.From)}
 	}
-	if o.Role != RoleStandby || o.Fitness != Fit {
+	if s.on(R20) && (o.Role != RoleStandby || !s.fit(o)) {
 		return s.giveUp(e.At, fmt.Sprintf("node %s is not a fit standby any more: role %s, %s", op.To, orNone(string(o.Role)), orNone(o.FitnessWhy)))
 	}
 	s.enter(StepFence, e.At, op.Config.FenceTimeout)
@@ -77,6 +77,9 @@ func (s State) fencing(e InstanceRead) (State, []Effect) {
 // resolved by reading (R23).
 func (s State) stopRequested(e StopRequested) (State, []Effect) {
 	op := s.Operation
+	if !s.on(R15) && op.Step == StepFence {
+		return s.fenceAccepted(e.At)
+	}
 	if e.Outcome == Failed && (op.Step == StepFence || op.Step == StepWithdraw) {
 		if op.Step == StepFence {
 			delete(s.Fenced, op.From)
@@ -107,7 +110,7 @@ func (s State) fenceAccepted(at time.Time) (State, []Effect) {
 func (s State) awaitFenced(e InstanceRead) (State, []Effect) {
 	op := s.Operation
 	switch {
-	case e.State.Down():
+	case s.confirmed(e.State):
 		return s.fenced(e.At)
 	case e.At.After(op.Deadline):
 		n, _ := op.Config.Node(op.From)
@@ -127,6 +130,10 @@ func (s State) fenced(at time.Time) (State, []Effect) {
 	return s.promote(at)
 }
 
+// confirmed reports whether nothing runs on a machine any more: a stop that is
+// only accepted, or a network that is cut, is no proof of it (R17).
+func (s State) confirmed(m InstanceState) bool { return m.Down() || !s.on(R17) && m.Leaving() }
+
 // marked reports whether a node is marked as not to run.
 func (s State) marked(node string) bool {
 	_, marked := s.Fenced[node]
@@ -142,7 +149,7 @@ func (s *State) noteFence(e InstanceRead) {
 	if e.State.Leaving() && op.Fence.Accepted.IsZero() {
 		op.Fence.Accepted = e.At
 	}
-	if !e.State.Down() || !op.Fence.Confirmed.IsZero() {
+	if !s.confirmed(e.State) || !op.Fence.Confirmed.IsZero() {
 		return
 	}
 	op.Fence.Confirmed = e.At

@@ -44,7 +44,7 @@ func (s State) promoted(e Promoted) (State, []Effect) {
 	if e.Detail != "" {
 		op.LastResult += " " + e.Detail
 	}
-	if e.Outcome != Unknown {
+	if e.Outcome != Unknown || !s.on(R23) {
 		op.Promoting = time.Time{} // it is over, one way or the other
 	}
 	limit := op.Config.PromoteTimeout
@@ -53,6 +53,11 @@ func (s State) promoted(e Promoted) (State, []Effect) {
 		s.stepped(e.At, fmt.Sprintf("the takeover command ended (%s: %s); read the role of node %s", e.Outcome, orNone(op.LastResult), op.To)),
 		s.readNode(op.To),
 	}
+}
+
+// promoting reports whether an earlier command may still take effect (R22).
+func (s State) promoting(at time.Time) bool {
+	return s.on(R22) && at.Before(s.Operation.Promoting)
 }
 
 // confirming changes the recorded primary only once PRIMARY has been read (R14).
@@ -68,16 +73,16 @@ func (s State) confirming(e NodeRead) (State, []Effect) {
 			return s.again()
 		}
 		return s.withdraw(e.At, fmt.Sprintf("the role of node %s can't be read since %s", op.To, stamp(op.ReadSince)))
-	case o.Role == RolePrimary:
+	case o.Role == RolePrimary || !s.on(R14):
 		s.Primary, s.Changed = op.To, e.At
 		return s.redirect(e.At)
 	case op.Kind == Adopt && !s.marked(op.From):
 		return s.giveUp(e.At, fmt.Sprintf("node %s read PRIMARY and now reads %s", op.To, o.Role))
 	case op.Kind == Adopt:
 		return s.block(e.At, fmt.Sprintf("node %s read PRIMARY and now reads %s", op.To, orNone(string(o.Role))), fmt.Sprintf("hadr status %s, then: hadr resume %s; or give up: hadr cancel %s", s.Group, s.Group, s.Group))
-	case e.At.Before(op.Promoting):
-		return s.again() // an earlier command may still take effect (R22, R23)
-	case o.Role == RoleStandby && o.Fitness == Fit && op.Promotions < promotionTries && (op.WindowEnd.IsZero() || op.WindowEnd.Sub(e.At) >= op.Config.PromoteMargin):
+	case s.promoting(e.At):
+		return s.again()
+	case o.Role == RoleStandby && s.fit(o) && op.Promotions < promotionTries && (op.WindowEnd.IsZero() || op.WindowEnd.Sub(e.At) >= op.Config.PromoteMargin):
 		return s.promote(e.At)
 	}
 	return s.restartOld(e.At, fmt.Sprintf("node %s was not promoted (%s) and can't be now: role %s, %s", op.To, orNone(op.LastResult), orNone(string(o.Role)), orNone(o.FitnessWhy)))

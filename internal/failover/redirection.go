@@ -22,7 +22,7 @@ func (s State) moveRoutes(at time.Time) (State, []Effect) {
 	op := s.Operation
 	var effects []Effect
 	for _, table := range s.tables() {
-		if !op.Routes[table].Moved {
+		if !op.Routes[table].Moved && (s.on(R26) || len(effects) == 0) {
 			effects = append(effects, MoveRoute{Table: table, Node: op.To, Epoch: s.Epoch, Deadline: op.Deadline})
 		}
 	}
@@ -108,6 +108,9 @@ func (s State) fenceOpen() bool {
 // unchecked are the moved routes whose data path can be tried and was not seen
 // to work yet.
 func (s State) unchecked() []string {
+	if !s.on(R25) {
+		return nil
+	}
 	var tables []string
 	for _, table := range s.tables() {
 		r := s.Operation.Routes[table]

@@ -141,7 +141,7 @@ func (s State) reintegrated(e Reintegrated) (State, []Effect) {
 func (s State) peering(e NodeRead) (State, []Effect) {
 	op, o := s.Operation, e.Observation
 	switch {
-	case o.Answer == Answered && o.Role == RoleStandby && o.Fitness == Fit && !o.PartnerLost:
+	case o.Answer == Answered && o.Role == RoleStandby && (o.Fitness == Fit && !o.PartnerLost || !s.on(R28)):
 		delete(s.Fenced, op.From)
 		s.Cooldown = e.At.Add(settling) // R30: back in peer state, the next failure is a new one soon
 		s.enter(StepDone, e.At, 0)

@@ -96,6 +96,9 @@ func (s State) withdrawing(e InstanceRead) (State, []Effect) {
 // standby can't take over any more and nobody would serve (R20, R31).
 func (s State) restartOld(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
+	if !s.on(R20) {
+		return s.noService(at, why)
+	}
 	s.enter(StepRestart, at, bootLimit)
 	op.Fence.Sent, op.Fence.Tries = time.Time{}, 0
 	s.Epoch++
@@ -107,7 +110,7 @@ func (s State) restartOld(at time.Time, why string) (State, []Effect) {
 // restart waits for the deadlines of earlier effects first (R22).
 func (s State) restart(at time.Time) (State, []Effect) {
 	op := s.Operation
-	if at.Before(op.Promoting) {
+	if s.promoting(at) {
 		return s, []Effect{Wait{For: op.Promoting.Sub(at)}}
 	}
 	return s, []Effect{ReadInstance{Node: op.From}}

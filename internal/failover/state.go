@@ -113,6 +113,10 @@ type State struct {
 	Refused     Refusal   // last refusal that watch told
 	Ended       string    // operation that ended last: a redelivery of its event is over, too (R2)
 
+	// Off are rules that are left out: none, but where the model checker shows
+	// what a rule is for. It is never on the record.
+	Off Rules
+
 	// Attempt is a decision that is not claimed yet. It lives in the runner's
 	// memory only.
 	Attempt *Attempt

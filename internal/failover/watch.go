@@ -64,7 +64,7 @@ func (Repaired) isEvent() {}
 // watched looks at a group without an event.
 func (s State) watched(e Watched) (State, []Effect) {
 	if op := s.Operation; op != nil && op.Blocked == "" {
-		if op.Kind == Rejoin && !s.Maintenance.Active(e.At) {
+		if op.Kind == Rejoin && !s.busy() && !s.Maintenance.Active(e.At) {
 			if a, ok := s.newlyRed(e); ok { // R30: the second failure of the night
 				return s.lookAt(e, a)
 			}
@@ -115,7 +115,7 @@ func (s State) unblocked(e Watched) (State, []Effect) {
 	case len(s.astray(e)) == 0:
 		return s.retried(Retried{At: e.At, Actor: "watch, as every route leads to node " + s.Primary})
 	}
-	if a, ok := s.newlyRed(e); ok { // R30: a route alone holds up no takeover
+	if a, ok := s.newlyRed(e); ok && !s.busy() { // R30: a route alone holds up no takeover
 		next, more := s.lookAt(e, a)
 		return next, append(s.repairs(e), more...)
 	}
@@ -173,7 +173,7 @@ func (s State) follow(e Watched) (State, []Effect) {
 // event told of it or its event came before the last change of primary (R3).
 func (s State) newlyRed(e Watched) (RedAlarm, bool) {
 	for _, a := range e.Alarms {
-		if a.Node != s.Primary {
+		if a.Node != s.Primary || !s.on(R3) {
 			continue
 		}
 		if s.Changed.IsZero() || e.At.Sub(s.Changed) >= alarmSettling {
