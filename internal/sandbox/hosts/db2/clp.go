@@ -255,9 +255,8 @@ func (p *processor) command(text string) (reply, bool) {
 		return reply{Text: "DB20000I  The TERMINATE command completed successfully."}, false
 	case "CONNECT":
 		if len(upper) > 1 && upper[1] == "RESET" {
-			p.conn.ask(request{Op: "terminate"})
 			p.forget()
-			return sqlDone, false
+			return p.conn.ask(request{Op: "reset"}), false
 		}
 		if len(upper) < 3 || upper[1] != "TO" {
 			return msgCannotWrap, false

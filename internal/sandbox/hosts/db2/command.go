@@ -6,17 +6,23 @@ import (
 
 // activate is ACTIVATE DATABASE, and what a connection to an inactive primary
 // does.
-func (d *database) activate(ctx context.Context) reply {
+func (d *database) activate(ctx context.Context, explicit bool) reply {
 	if err := d.acquire(ctx); err != nil {
 		return msgGone
 	}
 	defer d.release()
 	d.mu.Lock()
 	active, cfg := d.run != nil, d.cfg
+	again := active && d.run.explicit
+	if active {
+		d.run.explicit = again || explicit
+	}
 	d.mu.Unlock()
 	switch {
-	case active:
+	case again:
 		return msgActivated
+	case active:
+		return msgConnected
 	case cfg.RollforwardPending:
 		return rollforwardPending(cfg.Database)
 	case cfg.OldPrimary && cfg.Role == Primary:
@@ -25,11 +31,24 @@ func (d *database) activate(ctx context.Context) reply {
 	if bad := d.open(ctx, cfg.Role, false); bad.Code != codeOK {
 		return bad
 	}
+	d.asked(explicit)
 	return succeeded("ACTIVATE DATABASE")
+}
+
+// asked notes whether a command opened the database, or a connection.
+func (d *database) asked(explicit bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.run != nil {
+		d.run.explicit = explicit
+	}
 }
 
 // open starts the database in a role. The administrative lock is held.
 func (d *database) open(ctx context.Context, role Role, forced bool) reply {
+	if role != Standard && !d.cfg.complete() {
+		return startRefused(8)
+	}
 	switch role {
 	case Primary:
 		return d.startPrimary(ctx, forced)
@@ -50,6 +69,7 @@ func (d *database) open(ctx context.Context, role Role, forced bool) reply {
 // deactivate is DEACTIVATE DATABASE. On a primary it writes a log record,
 // which reaches the standby only if deliver is set.
 func (d *database) deactivate(ctx context.Context, deliver bool) reply {
+	d.cancelStart()
 	if err := d.acquire(ctx); err != nil {
 		return msgGone
 	}
@@ -83,6 +103,16 @@ func (d *database) deactivate(ctx context.Context, deliver bool) reply {
 	return succeeded("DEACTIVATE DATABASE")
 }
 
+// cancelStart ends the wait of a primary for its standby: its start fails with
+// SQL1768N reason 10.
+func (d *database) cancelStart() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.run != nil && d.run.waiting {
+		d.run.cancel()
+	}
+}
+
 // startHADR is START HADR AS STANDBY and AS PRIMARY [BY FORCE].
 func (d *database) startHADR(ctx context.Context, role Role, forced bool) reply {
 	if err := d.acquire(ctx); err != nil {
@@ -93,7 +123,7 @@ func (d *database) startHADR(ctx context.Context, role Role, forced bool) reply 
 	r, cfg := d.run, d.cfg
 	d.mu.Unlock()
 	switch {
-	case cfg.RemoteHost == "" || cfg.LocalHost == "" || cfg.LocalPort == 0 || cfg.RemotePort == 0:
+	case !cfg.complete():
 		return startRefused(8)
 	case r != nil && cfg.Role == role:
 		return msgHADRStarted
@@ -120,6 +150,7 @@ func (d *database) startHADR(ctx context.Context, role Role, forced bool) reply 
 		}
 		return bad
 	}
+	d.asked(true)
 	if cfg.NoIndexBuild {
 		return msgNoIndexBuild
 	}
@@ -128,6 +159,7 @@ func (d *database) startHADR(ctx context.Context, role Role, forced bool) reply 
 
 // stopHADR is STOP HADR.
 func (d *database) stopHADR(ctx context.Context) reply {
+	d.cancelStart()
 	if err := d.acquire(ctx); err != nil {
 		return msgGone
 	}

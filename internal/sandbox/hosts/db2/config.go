@@ -47,7 +47,8 @@ type Config struct {
 	PeerWindow  int      `json:"hadr_peer_window"` // seconds
 	SyncMode    SyncMode `json:"hadr_syncmode"`
 	ReplayDelay int      `json:"hadr_replay_delay"` // seconds; keeps a standby out of peer state
-	SpoolLimit  int      `json:"hadr_spool_limit"`  // pages
+	SpoolLimit  int      `json:"hadr_spool_limit"`  // pages; -1 = unlimited
+	SpoolSet    bool     `json:"hadr_spool_limit_set"`
 
 	NoIndexBuild bool `json:"logindexbuild_off"` // START HADR warns with SQL1766W
 
@@ -58,6 +59,11 @@ type Config struct {
 }
 
 func (c Config) timeout() time.Duration { return time.Duration(c.Timeout) * time.Second }
+
+// complete reports whether everything is set that HADR cannot start without.
+func (c Config) complete() bool {
+	return c.LocalHost != "" && c.LocalPort != 0 && c.RemoteHost != "" && c.RemotePort != 0
+}
 
 func (c Config) window() time.Duration {
 	if !c.SyncMode.confirms() {
@@ -71,9 +77,16 @@ type InstanceConfig struct {
 	Owner    string `json:"owner"`
 	Hostname string `json:"hostname"`
 	Port     int    `json:"port"` // for applications
-	// Locale shapes the human-readable dates of db2pd: "en_US" (default),
-	// "en_GB", "de_DE", "ja_JP" or "ISO".
+	// Version shapes what the commands print; empty is 11.5.
+	Version Version `json:"version"`
+	// Locale shapes human-readable dates: "en_US" (default), "en_GB", "de_DE",
+	// "ja_JP" or "ISO".
 	Locale string `json:"locale"`
+	// ReadsOnStandby is DB2_HADR_ROS.
+	ReadsOnStandby bool `json:"reads_on_standby"`
+	// PeerWaitLimit is DB2_HADR_PEER_WAIT_LIMIT: a primary whose log has waited
+	// that long in peer state breaks the connection. 0 = no limit.
+	PeerWaitLimit Seconds `json:"peer_wait_limit"`
 
 	Heartbeat    Seconds `json:"heartbeat"`     // 0 = min(HADR_TIMEOUT/4, HADR_PEER_WINDOW/4, 30 s)
 	TakeoverTime Seconds `json:"takeover_time"` // how long a takeover replays and rolls back

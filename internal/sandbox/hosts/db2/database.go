@@ -59,6 +59,7 @@ type run struct {
 	linkSince time.Time
 	partner   partner
 	seen      contact
+	explicit  bool // by ACTIVATE or START HADR, not by a connection
 
 	// windowEnd is the end of the peer window: what this primary promised with
 	// its last heartbeat, or what this standby was last told.
@@ -74,7 +75,11 @@ type run struct {
 	waitTotal    time.Duration
 	surrendering bool
 	disabled     bool // taken over by force
+	handing      bool // standby: a plain takeover runs
 	takingOver   bool // standby: it follows nobody any more
+
+	replay  mark   // standby
+	delayed []mark // received and not replayed yet
 
 	surrendered chan surrender // standby: answer to a plain takeover
 }
@@ -91,6 +96,12 @@ type partner struct {
 	owner   string
 	end     int64
 	logTime int64
+
+	// Of a standby.
+	replay  mark
+	delayed bool
+	reads   bool // from applications
+	full    bool // its log device
 }
 
 // contact counts heartbeats of the present or last connection.
@@ -290,7 +301,11 @@ func (d *database) beatIfDue(r *run, now time.Time) {
 	}
 	r.nextBeat = now.Add(every)
 	b := beat{End: d.end(), LogTime: d.logTime}
-	if r.role == Primary && r.state == Peer {
+	switch {
+	case r.role == Standby:
+		m := d.replayed(r, now)
+		b.Replay, b.ReplayTime, b.Full = m.pos, m.at, d.in.levers.logFull()
+	case r.state == Peer:
 		b.WindowEnd = d.renewWindow(r, now)
 	}
 	r.link.send(frameBeat, b)

@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// text is the HADR part of GET DATABASE CONFIGURATION, as 11.5 prints it.
-func (c Config) text() string {
+// automaticSpool is what HADR_SPOOL_LIMIT AUTOMATIC comes to, in pages.
+const automaticSpool = 13000
+
+// text is the HADR part of GET DATABASE CONFIGURATION.
+func (c Config) text(e edition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n       Database Configuration for Database %s\n\n", c.Database)
 	line := func(what, name, value string) {
@@ -31,12 +34,23 @@ func (c Config) text() string {
 	line("HADR timeout value", "HADR_TIMEOUT", strconv.Itoa(c.Timeout))
 	line("HADR target list", "HADR_TARGET_LIST", "")
 	line("HADR log write synchronization mode", "HADR_SYNCMODE", string(c.SyncMode))
-	line("HADR spool log data limit (4KB)", "HADR_SPOOL_LIMIT", fmt.Sprintf("AUTOMATIC(%d)", c.SpoolLimit))
+	line("HADR spool log data limit (4KB)", "HADR_SPOOL_LIMIT", c.spoolText())
 	line("HADR log replay delay (seconds)", "HADR_REPLAY_DELAY", strconv.Itoa(c.ReplayDelay))
 	line("HADR peer window duration (seconds)", "HADR_PEER_WINDOW", strconv.Itoa(c.PeerWindow))
-	line("HADR SSL certificate label", "HADR_SSL_LABEL", "")
-	line("HADR SSL Hostname Validation", "HADR_SSL_HOST_VAL", "OFF")
+	if e.tls {
+		line("HADR SSL certificate label", "HADR_SSL_LABEL", "")
+	}
+	if e.names {
+		line("HADR SSL Hostname Validation", "HADR_SSL_HOST_VAL", "OFF")
+	}
 	return b.String()
+}
+
+func (c Config) spoolText() string {
+	if c.SpoolSet {
+		return strconv.Itoa(c.SpoolLimit)
+	}
+	return fmt.Sprintf("AUTOMATIC(%d)", c.SpoolLimit)
 }
 
 // updateConfig is UPDATE DATABASE CONFIGURATION. HADR parameters take effect
@@ -68,23 +82,29 @@ func (c *Config) set(name, value string) bool {
 		*to = n
 		return true
 	}
+	text := value
+	if strings.EqualFold(value, "NULL") {
+		text = ""
+	}
 	switch strings.ToUpper(name) {
 	case "HADR_LOCAL_HOST":
-		c.LocalHost = value
+		c.LocalHost = text
 	case "HADR_LOCAL_SVC":
 		return number(&c.LocalPort)
 	case "HADR_REMOTE_HOST":
-		c.RemoteHost = value
+		c.RemoteHost = text
 	case "HADR_REMOTE_SVC":
 		return number(&c.RemotePort)
 	case "HADR_REMOTE_INST":
-		c.RemoteOwner = value
+		c.RemoteOwner = text
 	case "HADR_TIMEOUT":
 		return number(&c.Timeout)
 	case "HADR_PEER_WINDOW":
 		return number(&c.PeerWindow)
 	case "HADR_REPLAY_DELAY":
 		return number(&c.ReplayDelay)
+	case "HADR_SPOOL_LIMIT":
+		return c.setSpool(value)
 	case "HADR_SYNCMODE":
 		m := SyncMode(strings.ToUpper(value))
 		if m != Sync && m != NearSync && m != Async && m != SuperAsync {
@@ -96,5 +116,18 @@ func (c *Config) set(name, value string) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+func (c *Config) setSpool(value string) bool {
+	if strings.EqualFold(value, "AUTOMATIC") {
+		c.SpoolLimit, c.SpoolSet = automaticSpool, false
+		return true
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < -1 {
+		return false
+	}
+	c.SpoolLimit, c.SpoolSet = n, true
 	return true
 }

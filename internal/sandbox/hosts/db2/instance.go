@@ -162,13 +162,13 @@ func (d *database) connectable(ctx context.Context) *reply {
 	d.mu.Lock()
 	active, role := d.active(), d.cfg.Role
 	d.mu.Unlock()
-	if role == Standby {
+	if role == Standby && (!active || !d.in.cfg.ReadsOnStandby) {
 		return &msgOnStandby
 	}
 	if active {
 		return nil
 	}
-	if r := d.activate(ctx); r.Code == codeError {
+	if r := d.activate(ctx, false); r.Code == codeError {
 		return &r
 	}
 	return nil
@@ -178,7 +178,7 @@ func (d *database) connectable(ctx context.Context) *reply {
 func sqlError(err error) reply {
 	switch {
 	case errors.Is(err, errOnStandby):
-		return msgOnStandby
+		return msgReadOnly
 	case errors.Is(err, errInactive):
 		return msgNoConnection
 	}
@@ -199,42 +199,6 @@ func (in *Instance) diag(format string, args ...any) {
 	}
 	defer func() { _ = f.Close() }()
 	_, _ = fmt.Fprintf(f, "%s  %s\n", in.clock.Now().Format("2006-01-02-15.04.05.000000"), fmt.Sprintf(format, args...))
-}
-
-// levers make SQL misbehave while HADR stays connected.
-type levers struct {
-	mu      sync.Mutex
-	hang    bool
-	slow    time.Duration
-	changed chan struct{}
-}
-
-func (l *levers) set(hang bool, slow time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.hang, l.slow = hang, slow
-	close(l.changed)
-	l.changed = make(chan struct{})
-}
-
-// delay holds an SQL request as long as the levers ask for.
-func (l *levers) delay(ctx context.Context, c clock.Clock) error {
-	for {
-		l.mu.Lock()
-		hang, slow, changed := l.hang, l.slow, l.changed
-		l.mu.Unlock()
-		if !hang {
-			if slow == 0 {
-				return nil
-			}
-			return c.Sleep(ctx, slow)
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }
 
 // request is a command for db2sysc.
@@ -294,12 +258,15 @@ func (in *Instance) do(ctx context.Context, s *sqlSession, q request) reply {
 	case "lever":
 		in.levers.set(q.Hang, q.Slow)
 		return reply{}
+	case "log_device":
+		in.levers.fill(q.Hang)
+		return reply{}
 	case "stop":
 		for _, d := range in.databases {
 			d.deactivate(ctx, false)
 		}
 		return reply{}
-	case "connect", "sql", "terminate":
+	case "connect", "sql", "terminate", "reset":
 		return s.do(ctx, q)
 	}
 	if d == nil {
@@ -307,7 +274,7 @@ func (in *Instance) do(ctx context.Context, s *sqlSession, q request) reply {
 	}
 	switch q.Op {
 	case "activate":
-		return d.activate(ctx)
+		return d.activate(ctx, true)
 	case "deactivate":
 		return d.deactivate(ctx, true)
 	case "takeover":
@@ -319,7 +286,7 @@ func (in *Instance) do(ctx context.Context, s *sqlSession, q request) reply {
 	case "db_cfg":
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return reply{Text: d.cfg.text()}
+		return reply{Text: d.cfg.text(in.cfg.edition())}
 	case "update_cfg":
 		return d.updateConfig(q.Sets)
 	case "hadr":

@@ -33,7 +33,7 @@ func PD(ctx context.Context, env Env, args []string) int {
 	}
 	defer conn.close()
 	if !hadr {
-		fmt.Fprintf(env.Stdout, "\nDatabase Member 0 -- Active -- Date %s\n", env.Clock.Now().Format("2006-01-02-15.04.05.000000"))
+		fmt.Fprintf(env.Stdout, "\nDatabase Member 0 -- Active -- Date %s\n", env.Clock.Now().Format(env.instance().edition().date))
 		return 0
 	}
 	names := []string{database}
@@ -58,7 +58,7 @@ func Stop(ctx context.Context, env Env) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	conn, err := attach(ctx, env.Net)
-	stamp := env.Clock.Now().Format("01/02/2006 15:04:05")
+	stamp := env.stamp()
 	if err != nil {
 		fmt.Fprintf(env.Stdout, "%s     0   0   SQL1032N  No start database manager command was issued.\n%s\n", stamp, msgNotStarted.Text)
 		return codeError
@@ -77,7 +77,7 @@ func Start(ctx context.Context, env Env, spawn func() error) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	say := func(text string) {
-		fmt.Fprintf(env.Stdout, "%s     0   0   %s\n%s\n", env.Clock.Now().Format("01/02/2006 15:04:05"), text, text)
+		fmt.Fprintf(env.Stdout, "%s     0   0   %s\n%s\n", env.stamp(), text, text)
 	}
 	if conn, err := attach(ctx, env.Net); err == nil {
 		conn.close()
@@ -105,15 +105,18 @@ func Start(ctx context.Context, env Env, spawn func() error) int {
 	return codeError
 }
 
-// Lever makes SQL hang or slow down on a machine while HADR stays connected.
-func Lever(ctx context.Context, n Network, hang bool, slow time.Duration) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	conn, err := attach(ctx, n)
+// instance is the description of the instance, if there is one.
+func (e Env) instance() InstanceConfig {
+	l, err := FindLayout(e.Root)
 	if err != nil {
-		return fmt.Errorf("set the levers of db2sysc: %w", err)
+		return InstanceConfig{}
 	}
-	defer conn.close()
-	conn.ask(request{Op: "lever", Hang: hang, Slow: slow})
-	return nil
+	c, err := l.Instance()
+	if err != nil {
+		return InstanceConfig{}
+	}
+	return c
 }
+
+// stamp is the time in front of each member's line.
+func (e Env) stamp() string { return e.Clock.Now().Format(e.instance().dates()) }

@@ -84,6 +84,9 @@ func (d *database) tendPrimary(r *run, now time.Time) {
 	if r.link != nil && r.link.silence(now) >= d.cfg.timeout() {
 		d.losePartner(r, "HADR timeout")
 	}
+	if limit := d.in.cfg.PeerWaitLimit.Duration(); limit > 0 && r.state == Peer && r.logWait(now) >= limit {
+		d.losePartner(r, "the log has waited for the standby as long as DB2_HADR_PEER_WAIT_LIMIT allows")
+	}
 	if r.state == DisconnectedPeer && !now.Before(r.windowEnd) {
 		d.in.diag("Peer window ends. Peer window expired.")
 		d.goAlone(r)
@@ -119,7 +122,7 @@ func (d *database) losePartner(r *run, why string) {
 		d.goAlone(r)
 	case r.state == Peer && now.Before(r.windowEnd):
 		d.enter(r, DisconnectedPeer)
-	default:
+	case r.state != LocalCatchup:
 		d.enter(r, RemoteCatchupPending)
 	}
 	d.touch()
@@ -192,17 +195,50 @@ func (d *database) admit(r *run, conn net.Conn, in *bufio.Reader, h hello) {
 	r.wg.Go(s.write)
 	defer s.close()
 	s.send(frameAccept, me)
+	if h.Local && d.meet(r, s, h) {
+		d.hear(r, s, h, in)
+		return
+	}
 	shake, cancel := clock.WithTimeout(r.ctx, d.in.clock, d.cfg.timeout())
 	defer cancel()
 	var at position
 	if err := readAs(shake, conn, in, frameReady, &at); err != nil {
 		return
 	}
-	if !d.attach(r, s, h, at.End) {
-		return
+	if d.attach(r, s, h, at.End) {
+		d.hear(r, s, h, in)
 	}
-	r.wg.Go(func() { d.catchUp(r, s, at.End, h.Delayed) })
-	d.hear(r, s, in)
+}
+
+// meet connects a standby that is still in local catch-up. Until it is ready
+// the primary shows REMOTE_CATCHUP_PENDING. A primary whose log writes wait
+// for the end of its peer window goes on waiting, unconnected, until it hears
+// that the standby has no window.
+// https://www.ibm.com/docs/en/db2/11.5.x?topic=support-hadr-standby-database-states
+func (d *database) meet(r *run, s *session, h hello) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.run != r || r.link != nil || r.disabled || r.state != Disconnected {
+		return false
+	}
+	d.link(r, s, h, h.End)
+	d.enter(r, RemoteCatchupPending)
+	d.touch()
+	return true
+}
+
+// link notes the connection with a standby. d.mu is held.
+func (d *database) link(r *run, s *session, h hello, end int64) {
+	now := d.in.clock.Now()
+	if r.link != s {
+		r.link, r.linkSince, r.nextBeat = s, now, now
+		r.seen = contact{}
+	}
+	r.partner = partner{
+		known: true, host: h.Host, owner: h.Owner, end: end, logTime: d.logTime,
+		replay: mark{end, d.logTime}, delayed: h.Delayed, reads: h.Reads,
+	}
+	r.ackTo = end
 }
 
 // attach begins remote catch-up. The standby has given up its peer window
@@ -210,14 +246,10 @@ func (d *database) admit(r *run, conn net.Conn, in *bufio.Reader, h hello) {
 func (d *database) attach(r *run, s *session, h hello, end int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.run != r || r.link != nil || end > d.log.end() || r.disabled {
+	if d.run != r || r.link != nil && r.link != s || end > d.log.end() || r.disabled {
 		return false
 	}
-	now := d.in.clock.Now()
-	r.link, r.linkSince, r.nextBeat = s, now, now
-	r.seen = contact{}
-	r.partner = partner{known: true, host: h.Host, owner: h.Owner, end: end, logTime: d.logTime}
-	r.ackTo = end
+	d.link(r, s, h, end)
 	r.windowEnd = time.Time{}
 	s.onSentDo(func() {
 		d.mu.Lock()
@@ -232,6 +264,7 @@ func (d *database) attach(r *run, s *session, h hello, end int64) bool {
 	}
 	d.wake(r)
 	d.touch()
+	r.wg.Go(func() { d.catchUp(r, s, end, h.Delayed) })
 	return true
 }
 
@@ -292,11 +325,16 @@ func (d *database) catchUp(r *run, s *session, at int64, delayed bool) {
 	}
 }
 
-// hear takes the standby's messages.
-func (d *database) hear(r *run, s *session, in *bufio.Reader) {
+// hear takes the standby's messages until the connection ends.
+func (d *database) hear(r *run, s *session, h hello, in *bufio.Reader) {
 	for {
 		t, b, err := readFrame(in)
-		now := d.in.clock.Now()
+		if t == frameReady && err == nil {
+			var at position
+			if json.Unmarshal(b, &at) != nil || !d.attach(r, s, h, at.End) {
+				err = errRejected
+			}
+		}
 		d.mu.Lock()
 		if r.link != s {
 			d.mu.Unlock()
@@ -307,30 +345,42 @@ func (d *database) hear(r *run, s *session, in *bufio.Reader) {
 			d.mu.Unlock()
 			return
 		}
-		s.heard(now)
-		switch t {
-		case frameAck:
-			if len(b) == 8 {
-				end := int64(binary.BigEndian.Uint64(b))
-				r.partner.end, r.partner.logTime = end, d.logTime
-				d.acknowledged(r, end)
-			}
-		case frameBeat:
-			r.seen.beats++
-		case frameTakeover:
-			d.in.diag("Primary has started non-forced takeover request.")
-			d.in.background(func() { d.handOver(r, s) })
-		case frameDisable:
-			d.in.diag("Primary has started a forced takeover request.")
-			r.disabled = true
-			d.in.background(func() { d.disable(r) })
-		case frameBye:
-			r.link.close()
-			r.link, r.linkSince = nil, now
-			d.goAlone(r)
-			d.touch()
-		}
+		s.heard(d.in.clock.Now())
+		d.listen(r, s, t, b)
 		d.mu.Unlock()
+	}
+}
+
+// listen takes one message of the standby. d.mu is held.
+func (d *database) listen(r *run, s *session, t frameType, b []byte) {
+	switch t {
+	case frameAck:
+		if len(b) == 8 {
+			end := int64(binary.BigEndian.Uint64(b))
+			r.partner.end, r.partner.logTime = end, d.logTime
+			if !r.partner.delayed {
+				r.partner.replay = mark{end, d.logTime}
+			}
+			d.acknowledged(r, end)
+		}
+	case frameBeat:
+		r.seen.beats++
+		var m beat
+		if json.Unmarshal(b, &m) == nil {
+			r.partner.replay, r.partner.full = mark{m.Replay, m.ReplayTime}, m.Full
+		}
+	case frameTakeover:
+		d.in.diag("Primary has started non-forced takeover request.")
+		d.in.background(func() { d.handOver(r, s) })
+	case frameDisable:
+		d.in.diag("Primary has started a forced takeover request.")
+		r.disabled = true
+		d.in.background(func() { d.disable(r) })
+	case frameBye:
+		r.link.close()
+		r.link, r.linkSince = nil, d.in.clock.Now()
+		d.goAlone(r)
+		d.touch()
 	}
 }
 

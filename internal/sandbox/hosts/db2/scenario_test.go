@@ -65,12 +65,12 @@ func TestSilentDeathOfThePrimary(t *testing.T) {
 		time.Sleep(100 * time.Second)
 		died := time.Now()
 		x.a.vanish()
-		time.Sleep(50 * time.Second)
+		time.Sleep(44 * time.Second) // HADR_TIMEOUT less a heartbeat
 		if got := x.b.state(); got != "PEER" {
-			t.Errorf("50 s after the death: %s", got)
+			t.Errorf("44 s after the death: %s", got)
 		}
 		window := x.b.pd()["PEER_WINDOW_END"]
-		x.b.waitFor(db2.DisconnectedPeer, 15*time.Second)
+		x.b.waitFor(db2.DisconnectedPeer, 17*time.Second)
 		if got := x.b.pd()["PEER_WINDOW_END"]; got != window {
 			t.Errorf("the window moved from %s to %s", window, got)
 		}

@@ -24,6 +24,9 @@ type Pair struct {
 	LocalCatchup time.Duration // 1 s
 	Heartbeat    time.Duration // 0 = as Db2 derives it
 	Locale       string
+	Version      Version       // 11.5
+	PeerWait     time.Duration // DB2_HADR_PEER_WAIT_LIMIT
+	ReadStandby  bool          // DB2_HADR_ROS
 	NoIndexBuild bool
 	ReplayDelay  time.Duration // of the standby
 }
@@ -81,6 +84,9 @@ func (p Pair) CreateSide(role Role, here, there Side) error {
 	case p.SyncMode != Sync && p.SyncMode != NearSync && p.SyncMode != Async && p.SyncMode != SuperAsync:
 		return fmt.Errorf("HADR_SYNCMODE %q of database %s: want SYNC, NEARSYNC, ASYNC or SUPERASYNC", p.SyncMode, p.Database)
 	}
+	if err := p.Version.check(); err != nil {
+		return err
+	}
 	if p.Port == p.HADRPort || p.HADRPort == p.Port+1 {
 		return fmt.Errorf("HADR port %d must not be the instance's port %d or the one after it: choose another", p.HADRPort, p.Port)
 	}
@@ -101,13 +107,14 @@ func (p Pair) write(here, there Side, role Role, log []byte) error {
 	cfg := Config{
 		Database: database, Role: role, LocalHost: here.IP, LocalPort: p.HADRPort, RemoteHost: there.IP, RemotePort: p.HADRPort,
 		RemoteOwner: p.Owner, Timeout: int(p.Timeout / time.Second), PeerWindow: int(p.PeerWindow / time.Second),
-		SyncMode: p.SyncMode, SpoolLimit: 13000, NoIndexBuild: p.NoIndexBuild,
+		SyncMode: p.SyncMode, SpoolLimit: automaticSpool, NoIndexBuild: p.NoIndexBuild,
 	}
 	if role == Standby {
 		cfg.ReplayDelay = int(p.ReplayDelay / time.Second)
 	}
 	instance := InstanceConfig{
-		Owner: p.Owner, Hostname: here.Hostname, Port: p.Port, Locale: p.Locale, Heartbeat: Seconds(p.Heartbeat.Seconds()),
+		Owner: p.Owner, Hostname: here.Hostname, Port: p.Port, Locale: p.Locale, Version: p.Version, Heartbeat: Seconds(p.Heartbeat.Seconds()),
+		ReadsOnStandby: p.ReadStandby, PeerWaitLimit: Seconds(p.PeerWait.Seconds()),
 		TakeoverTime: Seconds(p.TakeoverTime.Seconds()), LocalCatchup: Seconds(p.LocalCatchup.Seconds()),
 	}
 	if err := os.MkdirAll(l.dir(database), 0o755); err != nil {

@@ -29,10 +29,14 @@ type change struct {
 }
 
 func (s *sqlSession) do(ctx context.Context, q request) reply {
-	if q.Op == "terminate" {
+	if q.Op == "terminate" || q.Op == "reset" {
 		s.rollback()
+		connected := s.db != nil
 		s.db = nil
-		return reply{}
+		if q.Op == "reset" && !connected {
+			return msgNoConnection
+		}
+		return sqlDone
 	}
 	if err := s.in.levers.delay(ctx, s.in.clock); err != nil {
 		return msgGone
@@ -79,8 +83,8 @@ func (s *sqlSession) connect(ctx context.Context, name string) reply {
 		return msgGone
 	}
 	s.db, s.since = d, d.run.started
-	return reply{Text: fmt.Sprintf("\n   Database Connection Information\n\n Database server        = DB2/LINUXX8664 11.5.8.0\n SQL authorization ID   = %s\n Local database alias   = %s\n",
-		strings.ToUpper(s.in.cfg.Owner), d.cfg.Database)}
+	return reply{Text: fmt.Sprintf("\n   Database Connection Information\n\n Database server        = DB2/LINUXX8664 %s\n SQL authorization ID   = %s\n Local database alias   = %s\n",
+		s.in.cfg.edition().server, strings.ToUpper(s.in.cfg.Owner), d.cfg.Database)}
 }
 
 var (
@@ -139,6 +143,9 @@ func (s *sqlSession) one(value string) reply {
 func (s *sqlSession) createTable(table string) reply {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
+	if s.db.cfg.Role == Standby {
+		return inSQL(msgReadOnly)
+	}
 	if s.db.rows[table] != nil {
 		return inSQL(failure(`SQL0601N  The name of the object to be created is identical to the existing name "%s" of type "TABLE".  SQLSTATE=42710`, table))
 	}
@@ -168,8 +175,11 @@ func (s *sqlSession) write(ctx context.Context, table, row string, insert bool) 
 	s.db.mu.Lock()
 	rows, ok := s.db.rows[table]
 	_, exists := rows[row]
+	standby := s.db.cfg.Role == Standby
 	s.db.mu.Unlock()
 	switch {
+	case standby:
+		return inSQL(msgReadOnly)
 	case !ok:
 		return inSQL(undefined(table))
 	case insert && exists:

@@ -29,6 +29,7 @@ func (d *database) startStandby(replayOwnLog bool) error {
 	r := d.newRun(Standby)
 	d.mu.Lock()
 	d.run = r
+	r.replay = mark{d.log.end(), d.logTime}
 	if replayOwnLog {
 		d.enter(r, LocalCatchup)
 	} else {
@@ -37,25 +38,41 @@ func (d *database) startStandby(replayOwnLog bool) error {
 	d.mu.Unlock()
 	r.wg.Go(func() { d.accept(r, l) })
 	r.wg.Go(func() { d.watch(r, func(now time.Time) { d.tendStandby(r, now) }) })
-	r.wg.Go(func() {
-		if replayOwnLog {
-			if d.in.clock.Sleep(r.ctx, d.in.cfg.LocalCatchup.Duration()) != nil {
-				return
+	r.wg.Go(func() { d.follow(r) })
+	if replayOwnLog {
+		r.wg.Go(func() {
+			if d.in.clock.Sleep(r.ctx, d.in.cfg.LocalCatchup.Duration()) == nil {
+				d.ready(r)
 			}
-			d.mu.Lock()
-			d.enter(r, RemoteCatchupPending)
-			d.mu.Unlock()
-		}
-		d.follow(r)
-	})
+		})
+	}
 	return nil
+}
+
+// ready ends local catch-up.
+func (d *database) ready(r *run) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.enter(r, RemoteCatchupPending)
+	if r.link != nil {
+		d.getSet(r)
+	}
+}
+
+// getSet gives up the peer window and tells the primary to go on. d.mu is
+// held.
+func (d *database) getSet(r *run) {
+	r.windowEnd = time.Time{}
+	d.enter(r, RemoteCatchup)
+	r.link.send(frameReady, position{End: d.log.end()})
 }
 
 // tendStandby is the standby's look at its timers.
 func (d *database) tendStandby(r *run, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if r.link != nil && r.link.silence(now) >= d.cfg.timeout() {
+	// Who cannot write what came reads no further: the silence is its own.
+	if r.link != nil && !d.in.levers.logFull() && r.link.silence(now) >= d.cfg.timeout() {
 		d.losePartner(r, "HADR timeout")
 	}
 	if r.state == DisconnectedPeer && !now.Before(r.windowEnd) {
@@ -106,7 +123,7 @@ func (d *database) subscribe(r *run) error {
 	h := hello{
 		Database: d.cfg.Database, Owner: d.in.cfg.Owner, Host: d.in.cfg.Hostname,
 		Timeout: d.cfg.Timeout, PeerWindow: d.cfg.PeerWindow, SyncMode: d.cfg.SyncMode,
-		Delayed: d.cfg.ReplayDelay > 0, End: d.log.end(),
+		Delayed: d.cfg.ReplayDelay > 0, Reads: d.in.cfg.ReadsOnStandby, Local: r.state == LocalCatchup, End: d.log.end(),
 	}
 	d.mu.Unlock()
 	s.send(frameHello, h)
@@ -142,7 +159,8 @@ func (d *database) compatible(end int64, primary accept) error {
 	return nil
 }
 
-// join gives up the peer window and tells the primary to go on.
+// join notes the connection with the primary and, unless local catch-up still
+// runs, begins remote catch-up.
 func (d *database) join(r *run, s *session, end int64, primary accept) (bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,11 +172,12 @@ func (d *database) join(r *run, s *session, end int64, primary accept) (bool, er
 	}
 	now := d.in.clock.Now()
 	r.link, r.linkSince, r.nextBeat = s, now, now
-	r.windowEnd = time.Time{}
 	r.seen = contact{}
 	r.partner = partner{known: true, host: primary.Host, owner: primary.Owner, end: primary.End, logTime: d.logTime}
-	d.enter(r, RemoteCatchup)
-	s.send(frameReady, position{End: d.log.end()})
+	r.replay = mark{min(r.replay.pos, d.log.end()), r.replay.at}
+	if r.state != LocalCatchup {
+		d.getSet(r)
+	}
 	return true, nil
 }
 
@@ -168,6 +187,9 @@ func (d *database) replay(r *run, s *session, conn net.Conn, in *bufio.Reader) e
 	defer stop()
 	for {
 		t, b, err := readFrame(in)
+		if err == nil && t == frameData {
+			err = d.in.levers.logRoom(r.ctx)
+		}
 		if err == nil {
 			err = d.take(r, s, t, b)
 		}
@@ -224,7 +246,9 @@ func (d *database) take(r *run, s *session, t frameType, b []byte) error {
 		r.link.close()
 		r.link, r.linkSince = nil, d.in.clock.Now()
 		r.windowEnd = time.Time{}
-		d.enter(r, RemoteCatchupPending)
+		if r.state != LocalCatchup {
+			d.enter(r, RemoteCatchupPending)
+		}
 		return errGoodbye
 	}
 	return nil
@@ -242,9 +266,7 @@ func (d *database) receive(r *run, s *session, b []byte) error {
 	if err := d.log.append(b); err != nil {
 		return err
 	}
-	for _, rec := range decodeRecords(b) {
-		d.apply(rec)
-	}
+	d.received(r, from, b)
 	r.partner.end, r.partner.logTime = max(r.partner.end, d.log.end()), d.logTime
 	s.sendAck(d.log.end())
 	return nil

@@ -74,7 +74,7 @@ func (d *database) takeover(ctx context.Context, v Variant) reply {
 	}
 	refusal := s.judge(v)
 	if refusal == nil {
-		r.takingOver = v != Plain // from here on, it follows nobody
+		r.handing, r.takingOver = v == Plain, v != Plain // from here on, it follows nobody
 	}
 	d.mu.Unlock()
 	if refusal != nil {
@@ -83,6 +83,9 @@ func (d *database) takeover(ctx context.Context, v Variant) reply {
 	if v == Plain {
 		d.in.diag("Standby has initiated a takeover.")
 		if refusal := d.askForHandOver(ctx, r); refusal != nil {
+			d.mu.Lock()
+			r.handing = false
+			d.mu.Unlock()
 			return *refusal
 		}
 	} else {

@@ -46,6 +46,8 @@ type hello struct {
 	PeerWindow int      `json:"peer_window"`
 	SyncMode   SyncMode `json:"sync_mode"`
 	Delayed    bool     `json:"delayed"`
+	Reads      bool     `json:"reads"`
+	Local      bool     `json:"local"` // still in local catch-up: ready comes later
 	End        int64    `json:"end"`
 }
 
@@ -61,6 +63,11 @@ type beat struct {
 	End       int64 `json:"end"`
 	LogTime   int64 `json:"log_time"`   // Unix seconds of the last record
 	WindowEnd int64 `json:"window_end"` // Unix seconds, 0 outside peer state
+
+	// Of a standby.
+	Replay     int64 `json:"replay,omitempty"`
+	ReplayTime int64 `json:"replay_time,omitempty"`
+	Full       bool  `json:"full,omitempty"`
 }
 
 type identity struct {
@@ -205,15 +212,16 @@ func (s *session) silence(now time.Time) time.Duration {
 	return now.Sub(s.lastRecv)
 }
 
-// status is HADR_CONNECT_STATUS of a live session: congested means that TCP
-// is alive but does not take what is to be sent.
-func (s *session) status(now time.Time) string {
+// status is HADR_CONNECT_STATUS of a live session, and since when if it is not
+// what it was at first: congested means that TCP is alive but does not take
+// what is to be sent.
+func (s *session) status(now time.Time) (string, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.writingSince.IsZero() && now.Sub(s.writingSince) >= time.Second {
-		return "CONGESTED"
+		return "CONGESTED", s.writingSince
 	}
-	return "CONNECTED"
+	return "CONNECTED", time.Time{}
 }
 
 func (s *session) sent() int64 {
