@@ -7,11 +7,12 @@ import (
 // documents are the kinds of hadr_command_document, and the engine's document
 // of each.
 var documents = map[string]string{
-	"db2_status":   "status",
-	"db2_takeover": "takeover",
-	"db2_start":    "start",
-	"db2_rejoin":   "rejoin",
-	"path_check":   "path_check",
+	"db2_status":          "status",
+	"db2_takeover":        "takeover",
+	"db2_forced_takeover": "forced_takeover",
+	"db2_start":           "start",
+	"db2_rejoin":          "rejoin",
+	"path_check":          "path_check",
 }
 
 func documentKinds() []string { return sortedKeys(documents) }

@@ -95,6 +95,7 @@ func functionSchema() schema.Schema {
 }
 
 var (
-	functionKinds = []string{kindTakeover, kindWatch}
-	documentName  = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,128}$`), "must have 3 to 128 letters, digits, hyphens, underscores and dots")
+	functionKinds   = []string{kindTakeover, kindWatch}
+	documentName    = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,128}$`), "must have 3 to 128 letters, digits, hyphens, underscores and dots")
+	documentVersion = stringvalidator.RegexMatches(regexp.MustCompile(`^[1-9][0-9]{0,9}$`), "must be a version number, such as the `document_version` of a hadr_command_document")
 )

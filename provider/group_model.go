@@ -26,6 +26,7 @@ type groupModel struct {
 	Endpoint         types.Object `tfsdk:"endpoint"`
 	Policy           types.String `tfsdk:"policy"`
 	Fencing          types.String `tfsdk:"fencing"`
+	HostApplications types.Bool   `tfsdk:"host_applications"`
 	Timing           types.Object `tfsdk:"timing"`
 	Maintenance      types.Object `tfsdk:"maintenance"`
 	MaxDetection     types.Int64  `tfsdk:"max_detection_seconds"`
@@ -67,7 +68,8 @@ var (
 		"database": types.StringType, "instance_owner": types.StringType, "syncmode": types.StringType,
 		"peer_window_seconds": types.Int64Type, "hadr_timeout_seconds": types.Int64Type,
 		"status_document": types.StringType, "takeover_document": types.StringType, "path_check_document": types.StringType,
-		"start_document": types.StringType, "rejoin_document": types.StringType,
+		"start_document": types.StringType, "rejoin_document": types.StringType, "forced_takeover_document": types.StringType,
+		documentVersions: stringMap,
 	}
 	nodeType = types.ObjectType{AttrTypes: map[string]attr.Type{
 		"instance_id": types.StringType, "network_interface_id": types.StringType,
@@ -82,8 +84,14 @@ var (
 // The settings of the Db2 engine on the record, and their attributes in `db2`.
 var db2Settings = []string{
 	"database", "instance_owner", "syncmode", "peer_window_seconds", "hadr_timeout_seconds",
-	"status_document", "takeover_document", "path_check_document", "start_document", "rejoin_document",
+	"status_document", "takeover_document", "path_check_document", "start_document", "rejoin_document", "forced_takeover_document",
 }
+
+// documentVersions is the attribute of `db2` with the versions of documents by
+// their kinds. Each is a setting of its own on the record.
+const documentVersions = "document_versions"
+
+func versionSetting(kind string) string { return documents[kind] + "_document_version" }
 
 // settingTable is the setting with the table's ARN, by which a host knows the
 // control plane that it belongs to (R12).
@@ -116,10 +124,18 @@ func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagn
 	c := failover.Config{
 		Engine: "db2", Settings: map[string]string{}, Preferred: m.PreferredPrimary.ValueString(),
 		Policy: failover.Policy(m.Policy.ValueString()), Fencing: failover.Fencing(m.Fencing.ValueString()),
+		HostApplications: m.HostApplications.ValueBool(),
 	}
 	for name, v := range m.Db2.Attributes() {
-		if !v.IsNull() {
-			c.Settings[name] = settingText(v)
+		switch v := v.(type) {
+		case types.Map:
+			for kind, version := range goMap(ctx, v, diags) {
+				c.Settings[versionSetting(kind)] = version
+			}
+		default:
+			if !v.IsNull() {
+				c.Settings[name] = settingText(v)
+			}
 		}
 	}
 	nodes := m.nodes(ctx, diags)
@@ -196,6 +212,7 @@ func (m *groupModel) flattenState(s failover.State, roles map[string]string) {
 func (m *groupModel) flattenConfig(ctx context.Context, c failover.Config, alarms map[string][]string, region string, diags *diag.Diagnostics) {
 	m.PreferredPrimary = types.StringValue(c.Preferred)
 	m.Policy, m.Fencing = types.StringValue(string(c.Policy)), types.StringValue(string(c.Fencing))
+	m.HostApplications = types.BoolValue(c.HostApplications)
 	m.Db2 = flattenDb2(c.Settings, diags)
 	before := m.nodes(ctx, diags)
 	nodes := map[string]attr.Value{}
@@ -249,6 +266,13 @@ func flattenDb2(settings map[string]string, diags *diag.Diagnostics) types.Objec
 			values[name] = types.Int64Null() // the plan writes it anew
 		}
 	}
+	versions := map[string]string{}
+	for _, kind := range documentKinds() {
+		if v := settings[versionSetting(kind)]; v != "" {
+			versions[kind] = v
+		}
+	}
+	values[documentVersions] = tfMap(versions)
 	o, d := types.ObjectValue(db2Type, values)
 	diags.Append(d...)
 	return o

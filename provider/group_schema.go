@@ -76,6 +76,9 @@ func groupSchema() schema.Schema {
 			"fencing": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString(string(failover.Strict)),
 				Validators:          []validator.String{stringvalidator.OneOf(string(failover.Strict), string(failover.PeerWindow))},
 				MarkdownDescription: "`strict` (default) promotes once the old primary is stopped; `peer_window` as soon as its stop is accepted, where its agent's dead-man is in force."},
+			"host_applications": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false),
+				MarkdownDescription: "Applications run on the database hosts, or the address is bound on both of them, so that moving the endpoint does not move every client. " +
+					"Then only `strict` fencing is allowed. Default: `false`."},
 			"timing":      timingSchema(),
 			"maintenance": maintenanceSchema(),
 			"max_detection_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(int64(defaultDetection / time.Second)),
@@ -124,6 +127,12 @@ func db2Schema() schema.SingleNestedAttribute {
 				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_start`. With it a primary whose database is down for certain is started in place where its standby cannot take over."},
 			"rejoin_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
 				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_rejoin`, with which `hadr rejoin` brings an old primary back as standby."},
+			"forced_takeover_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
+				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_forced_takeover`, with which a person takes over outside of the peer window. No function may run it."},
+			documentVersions: schema.MapAttribute{Optional: true, ElementType: types.StringType,
+				Validators: []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.KeysAre(stringvalidator.OneOf(documentKinds()...)), mapvalidator.ValueStringsAre(documentVersion)},
+				MarkdownDescription: "Version of each document by its kind (`document_version` of the `hadr_command_document`). An operation keeps to the versions that it began with. " +
+					"Default: the default version at the moment of each command."},
 		}}
 }
 

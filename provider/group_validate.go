@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
 // validate checks what the configuration alone can tell.
@@ -25,6 +26,13 @@ func (m groupModel) validate(ctx context.Context) (diags diag.Diagnostics) {
 				Next:  "Set preferred_primary to one of the nodes",
 			}.ErrorAt(path.Root("preferred_primary")))
 		}
+	}
+	if m.HostApplications.ValueBool() && m.Fencing.ValueString() == string(failover.PeerWindow) { // R25
+		diags.Append(diagnose.Problem{
+			Tried: "checking group", Object: m.Name.ValueString(),
+			Cause: "fencing is peer_window, but applications run on the database hosts or the address is bound on both: moving the endpoint leaves them on the old primary, which may write until it is stopped",
+			Next:  "Set fencing to strict, which promotes once the old primary is stopped",
+		}.ErrorAt(path.Root("fencing")))
 	}
 	diags.Append(m.validateNodes(ctx)...)
 	diags.Append(m.validateCheckers(ctx)...)

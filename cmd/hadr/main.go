@@ -36,7 +36,7 @@ func root() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.AddCommand(
-		statusCommand(o), historyCommand(o), takeoverCommand(o), rejoinCommand(o), resumeCommand(o), cancelCommand(o), maintenanceCommand(o),
+		statusCommand(o), historyCommand(o), takeoverCommand(o), afterWindowCommand(o), rejoinCommand(o), releaseCommand(o), resumeCommand(o), cancelCommand(o), maintenanceCommand(o),
 		explainCommand(), sandboxCommand(), demoCommand(),
 	)
 	return cmd

@@ -72,24 +72,25 @@ func historyCommand(o *options) *cobra.Command {
 }
 
 func takeoverCommand(o *options) *cobra.Command {
-	var from, reason string
+	var ask asking
+	var loss bool
 	cmd := groupArg("takeover GROUP", "Take a failed primary over now",
 		`Take a failed primary over now. Every guard applies except policy and
-cool-down: a standby that could lose a commit is not promoted.`,
+cool-down: a standby that could lose a commit is not promoted.
+
+With --allow-data-loss the standby is promoted BY FORCE whatever it lacks:
+commits that clients were told of may be lost. First look whether
+"hadr takeover-after-window" proves that nothing is, and whether the old primary
+can be started again.`,
 		func(cmd *cobra.Command, s *session, group string) error {
-			now := s.clock.Now()
-			r, err := s.run(cmd.Context(), group, failover.Asked{
-				At: now, Node: from, OperationID: awsrunner.OperationID(now), Actor: actor(), Reason: reason,
-			})
-			return tell(cmd, r, err)
+			force := failover.WithinWindow
+			if loss {
+				force = failover.DataLoss
+			}
+			return ask.run(cmd, s, group, force)
 		}, o)
-	cmd.Flags().StringVar(&from, "from", "", "node that has failed, the present primary")
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the history")
-	for _, name := range []string{"from", "reason"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err) // a flag defined two lines above
-		}
-	}
+	ask.flags(cmd)
+	cmd.Flags().BoolVar(&loss, "allow-data-loss", false, "promote by force although acknowledged commits may be lost")
 	return cmd
 }
 
@@ -106,9 +107,7 @@ primary and wait until it is back in peer state. The fence ends only then.`,
 			return tell(cmd, r, err)
 		}, o)
 	cmd.Flags().StringVar(&node, "node", "", "node to bring back")
-	if err := cmd.MarkFlagRequired("node"); err != nil {
-		panic(err) // a flag defined in the line above
-	}
+	require(cmd, "node")
 	return cmd
 }
 

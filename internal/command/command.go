@@ -40,6 +40,7 @@ const (
 // Request is one run of a document on one instance.
 type Request struct {
 	Document   string // name or ARN
+	Version    string // of the document, "" = its default one
 	Instance   string
 	Parameters map[string]string
 	// Comment names the run, at most 100 characters. A run that may be asked
@@ -127,6 +128,9 @@ func (r *Runner) send(ctx context.Context, q Request) (string, *Result) {
 	}
 	if q.Comment != "" {
 		in.Comment = &q.Comment
+	}
+	if q.Version != "" {
+		in.DocumentVersion = &q.Version
 	}
 	pause := firstPoll
 	for {

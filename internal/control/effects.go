@@ -117,7 +117,7 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 	case failover.StartDatabase:
 		outcome, err := w.Engine.StartDatabase(ctx, Promotion{
 			Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,
-			Deadline: e.Deadline, Settings: w.config().Settings,
+			Deadline: e.Deadline, Settings: w.config().Settings, Alone: e.Alone,
 		})
 		if err != nil {
 			w.log.Warn("starting the database failed", "node", e.Node, "operation", e.OperationID, "epoch", e.Epoch, "error", err)
@@ -196,7 +196,7 @@ func (w *work) seal(ctx context.Context, e failover.Seal) failover.Event {
 func (w *work) promote(ctx context.Context, e failover.Promote) failover.Event {
 	result := w.Engine.Promote(ctx, Promotion{
 		Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,
-		CommandID: e.CommandID, VIP: w.config().VIP, Deadline: e.Deadline, Settings: w.config().Settings,
+		CommandID: e.CommandID, VIP: w.config().VIP, Deadline: e.Deadline, Settings: w.config().Settings, Force: e.Force,
 	}, func(commandID string) { w.noteCommand(ctx, commandID) })
 	return failover.Promoted{
 		At: w.Clock.Now(), Node: e.Node, CommandID: result.CommandID, Outcome: result.Outcome,

@@ -80,6 +80,8 @@ type Promotion struct {
 	VIP         string
 	Deadline    time.Time
 	Settings    map[string]string
+	Force       bool // promote although the standby may lack commits: a person's word (R19)
+	Alone       bool // start the primary without its standby (R29)
 }
 
 // PromotionResult is what came of it.

@@ -68,11 +68,6 @@ func (r *Runner) Run(ctx context.Context, group string, e failover.Event) (Resul
 	return Result{State: w.state, Last: w.last}, err
 }
 
-// Resume goes on with the operation on the record, if there is one.
-func (r *Runner) Resume(ctx context.Context, group string) (Result, error) {
-	return r.Run(ctx, group, failover.Resumed{At: r.Clock.Now()})
-}
-
 // work is one run on one group.
 type work struct {
 	*Runner

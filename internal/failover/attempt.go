@@ -57,7 +57,7 @@ func (s State) asked(e Asked) (State, []Effect) {
 	if op := s.Operation; op != nil && op.ID == e.OperationID {
 		return s.takeUp(e.At)
 	}
-	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: e.Node, Human: e.Actor, Trigger: fmt.Sprintf("%s asks: %s", e.Actor, e.Reason), Since: e.At}
+	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: e.Node, Human: e.Actor, Trigger: fmt.Sprintf("%s asks: %s", e.Actor, e.Reason), Since: e.At, Force: e.Force}
 	switch {
 	case s.busy():
 		return s.refuse(e.At, Decision{
@@ -103,6 +103,9 @@ func (s State) gathered(e Gathered) (State, []Effect) {
 		return s.refuse(e.At, d)
 	}
 	s.Attempt.Fencing, s.Attempt.WindowEnd, s.Attempt.FenceOld = d.Fencing, d.WindowEnd, d.FenceOld
+	if d.Verdict == Follow {
+		s.Attempt.Force = WithinWindow // it is primary already: nothing is forced
+	}
 	s.Attempt.Kind = map[Verdict]Kind{Act: Takeover, Follow: Adopt, StartAgain: Restart}[d.Verdict]
 	if s.Config.Policy == Observe && s.Attempt.Human == "" {
 		return s.wouldHaveActed(e.At, d)
@@ -169,7 +172,7 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 		ID: a.OperationID, Kind: a.Kind, From: a.Suspect, To: to,
 		Step: StepRecheck, Attempt: 1, Started: e.At, StepSince: e.At, Deadline: e.At.Add(s.Config.GatherTimeout * 3),
 		Trigger: a.Trigger, Evidence: a.Evidence, Config: s.Config, Routes: map[string]Redirect{},
-		Fencing: a.Fencing, WindowEnd: a.WindowEnd,
+		Fencing: a.Fencing, Force: a.Force, WindowEnd: a.WindowEnd,
 		Phases: []PhaseTime{{Step: "decide", Start: a.Since, End: e.At}},
 	}
 	switch {
@@ -198,7 +201,8 @@ func (s *State) mark(node string, at time.Time) {
 	if s.Fenced == nil {
 		s.Fenced = map[string]Fence{}
 	}
-	s.Fenced[node] = Fence{Epoch: s.Epoch, Method: "stop", At: at}
+	was := s.Fenced[node] // what is known of its machine stays true
+	s.Fenced[node] = Fence{Epoch: s.Epoch, Method: "stop", At: at, Confirmed: was.Confirmed, ConfirmedAt: was.ConfirmedAt}
 }
 
 // claimed starts the operation, or steps back for whoever won the race.
@@ -232,6 +236,12 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 func (s State) begun() Entry {
 	op := s.Operation
 	what := fmt.Sprintf("takeover from %s to %s, fencing %s", op.From, op.To, op.Fencing)
+	switch op.Force {
+	case AfterWindow:
+		what += ", after the window: the old primary was stopped within it, so nothing is lost"
+	case DataLoss:
+		what += ", BY FORCE: a person accepts that commits may be lost"
+	}
 	switch op.Kind {
 	case Adopt:
 		what = fmt.Sprintf("node %s is primary already (an operator's takeover): follow it", op.To)

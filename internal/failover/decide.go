@@ -26,6 +26,7 @@ const (
 	GuardCooldown    Guard = "cool-down"
 	GuardPolicy      Guard = "policy"
 	GuardLease       Guard = "lease"
+	GuardStopped     Guard = "not stopped in time"
 	GuardNone        Guard = "proven"
 )
 
@@ -79,13 +80,13 @@ func Decide(s State, g Gathered) Decision {
 			Node: a.Suspect, Signal: SignalHuman, Detail: a.Trigger, At: a.Since, Source: a.Human, Conclusive: true,
 		})
 	}
-	for _, guard := range []func(question) *Decision{
-		maintenance, adopt, waitsForStandby, commits, unproven,
-		standbyUnread, standbyRole, settings, fitness, clocks, window, cooldown, policy,
-	} {
+	for _, guard := range a.Force.guards() {
 		if d := guard(q); d != nil {
 			return q.orStartAgain(*d)
 		}
+	}
+	if a.Force != WithinWindow {
+		return q.forced(a.Force)
 	}
 	_, why := proven(q.evidence, a.Suspect)
 	return Decision{
@@ -104,6 +105,9 @@ func (q question) orStartAgain(d Decision) Decision {
 	switch d.Guard {
 	case GuardStandby, GuardRole, GuardFitness, GuardWindow, GuardClock:
 	default:
+		return d
+	}
+	if q.state.Attempt.Force != WithinWindow {
 		return d
 	}
 	if !q.state.on(R31) {
@@ -305,8 +309,12 @@ func (q question) windowEnd() time.Time {
 }
 
 // fencing is the declared mode, or strict where the dead-man that peer_window
-// rests on has not been seen in force (R16).
+// rests on has not been seen in force (R16), or where moving the endpoint
+// leaves clients on the old primary (R25).
 func (q question) fencing() Fencing {
+	if q.config.HostApplications && q.state.on(R25) {
+		return Strict
+	}
 	if q.config.Fencing == PeerWindow && q.suspect.DeadManUntil.After(q.at) || !q.state.on(R16) {
 		return PeerWindow
 	}

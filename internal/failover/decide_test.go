@@ -219,6 +219,10 @@ func TestFencingFallsBackToStrict(t *testing.T) {
 			if d := Decide(s, g); d.Fencing != tt.want {
 				t.Errorf("fencing = %s, want %s", d.Fencing, tt.want)
 			}
+			s.Config.HostApplications = true
+			if d := Decide(s, g); d.Fencing != Strict {
+				t.Errorf("R25: with applications on the hosts fencing = %s, want strict", d.Fencing)
+			}
 		})
 	}
 }

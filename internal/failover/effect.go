@@ -48,6 +48,7 @@ type Promote struct {
 	Attempt     int
 	CommandID   string // of an earlier run of this attempt, if known
 	Deadline    time.Time
+	Force       bool // outside of the window, at a person's word (R19)
 }
 
 // MoveRoute leads the VIP to a node in one route table.
@@ -74,13 +75,14 @@ type Start struct {
 }
 
 // StartDatabase starts the database server and the database of a node, in the
-// role that it has on disk.
+// role that it has on disk. Alone starts a primary without its standby (R29).
 type StartDatabase struct {
 	Node        string
 	Epoch       uint64
 	OperationID string
 	Attempt     int
 	Deadline    time.Time
+	Alone       bool
 }
 
 // Wait lets time pass.

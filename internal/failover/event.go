@@ -16,13 +16,14 @@ type Alarmed struct {
 }
 
 // Asked: a human asks for a takeover from Node. Every guard but the policy's
-// applies.
+// applies, and those of its Force otherwise.
 type Asked struct {
 	At          time.Time
 	Node        string
 	OperationID string
 	Actor       string
 	Reason      string
+	Force       Force
 }
 
 // Retried: a human has done what a blocked operation asked for.

@@ -24,6 +24,9 @@ func (s State) rechecked(e NodeRead) (State, []Effect) {
 		op.Kind = Adopt
 		return s, []Effect{s.readNode(op.From)}
 	}
+	if op.Force != WithinWindow {
+		return s.recheckedForced(e)
+	}
 	if s.on(R20) && (o.Role != RoleStandby || !s.fit(o)) {
 		return s.giveUp(e.At, fmt.Sprintf("node %s is not a fit standby any more: role %s, %s", op.To, orNone(string(o.Role)), orNone(o.FitnessWhy)))
 	}
@@ -48,7 +51,9 @@ func (s State) overtaken(e NodeRead) (State, []Effect) {
 func (s State) giveUp(at time.Time, why string) (State, []Effect) {
 	entry := s.log(at, "ended", "given up before the fence: "+why+"; node "+s.Operation.From+" was not touched")
 	entry.Outcome, entry.Next, entry.Evidence = "given_up", "hadr status "+s.Group, s.Operation.Evidence
-	delete(s.Fenced, s.Operation.From)
+	if s.Operation.Force == WithinWindow { // else it was fenced before, by another operation
+		delete(s.Fenced, s.Operation.From)
+	}
 	s.finish()
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }
@@ -149,12 +154,24 @@ func (s *State) noteFence(e InstanceRead) {
 	if e.State.Leaving() && op.Fence.Accepted.IsZero() {
 		op.Fence.Accepted = e.At
 	}
-	if !s.confirmed(e.State) || !op.Fence.Confirmed.IsZero() {
+	if s.confirmed(e.State) && op.Fence.Confirmed.IsZero() {
+		op.Fence.Confirmed = e.At
+	}
+	s.noteMachine(op.From, e.State, e.At)
+}
+
+// noteMachine keeps since when a fenced node is certainly down.
+func (s *State) noteMachine(node string, machine InstanceState, at time.Time) {
+	f, fenced := s.Fenced[node]
+	switch {
+	case !fenced:
+		return
+	case s.confirmed(machine) && f.ConfirmedAt.IsZero():
+		f.Confirmed, f.ConfirmedAt = true, at
+	case machine == InstanceRunning, machine == InstancePending: // somebody started it
+		f.Confirmed, f.ConfirmedAt = false, time.Time{}
+	default:
 		return
 	}
-	op.Fence.Confirmed = e.At
-	if f, ok := s.Fenced[op.From]; ok {
-		f.Confirmed = true
-		s.Fenced[op.From] = f
-	}
+	s.Fenced[node] = f
 }

@@ -96,11 +96,16 @@ type Observation struct {
 	FitnessWhy   string    // for people: why not fit
 	FitnessNext  string    // next command for people
 	PromoteUntil time.Time // on the node's clock: a promotion that starts later is refused; zero = no window
+	// ProvenUntil: as standby without its primary, it has every commit that the
+	// primary acknowledged before then, on the node's clock; zero = unknown. It
+	// stays when the window is over, until the primary is connected again.
+	ProvenUntil time.Time
 	// WaitsForStandby: as primary, its log waits for the standby, so that slow
 	// SQL is the standby's fault (R4).
 	WaitsForStandby bool
 	Position        uint64    // highest log position that it has
 	ConnectedSince  time.Time // as standby: since when it is connected; zero = unknown
+	LostSince       time.Time // as standby: since when it is not, on the node's clock; zero = unknown
 
 	LastGoodProbe time.Time // committed below the threshold
 	LastBadProbe  time.Time // failed, timed out or above the threshold
@@ -108,6 +113,18 @@ type Observation struct {
 	ClockOffset   time.Duration
 	ClockOffsetAt time.Time
 	DeadManUntil  time.Time // dead-man of R16 seen in force until then
+	// BlockedUntil: as primary, it acknowledges nothing without its standby
+	// before then, on the node's clock; zero = it never waits for one.
+	BlockedUntil time.Time
+	// LeaseStill is the other node's lease, as this node's agent saw it stand
+	// still; zero while it is renewed.
+	LeaseStill LeaseSight
+	// StoppedInOrder says who stopped this node's database on purpose, and why
+	// (R6); "" if nobody did.
+	StoppedInOrder string
+	// Trouble is what keeps the node's agent from its work, with the way out;
+	// "" if nothing does. A node in trouble is unfit, whatever its database says.
+	Trouble string
 }
 
 // ServesAsPrimary reports whether the node itself says that its database is

@@ -78,9 +78,7 @@ func (s State) withdrawing(e InstanceRead) (State, []Effect) {
 	op := s.Operation
 	switch {
 	case e.State.Down():
-		f := s.Fenced[op.To]
-		f.Confirmed = true
-		s.Fenced[op.To] = f
+		s.noteMachine(op.To, e.State, e.At)
 		return s.restartOld(e.At, "node "+op.To+" is stopped")
 	case e.At.After(op.Deadline):
 		return s.block(e.At, fmt.Sprintf("neither the role of node %s can be read nor its machine stopped (%q %s): starting node %s could make two writers", op.To, e.State, e.Error, op.From), s.stopByHand(op.To))
@@ -102,7 +100,6 @@ func (s State) restartOld(at time.Time, why string) (State, []Effect) {
 	s.enter(StepRestart, at, bootLimit)
 	op.Fence.Sent, op.Fence.Tries = time.Time{}, 0
 	s.Epoch++
-	delete(s.Fenced, op.From)
 	next, effects := s.restart(at)
 	return next, append([]Effect{s.stepped(at, why+"; start node "+op.From+" again, which has every commit")}, effects...)
 }
@@ -122,10 +119,12 @@ func (s State) restarting(e InstanceRead) (State, []Effect) {
 	case e.At.After(op.Deadline):
 		return s.noService(e.At, fmt.Sprintf("its machine reads %q %s", e.State, e.Error))
 	case e.State == InstanceStopped:
+		delete(s.Fenced, op.From)
 		return s, []Effect{Start{Node: op.From, Epoch: s.Epoch}}
 	case e.State == InstanceTerminated || e.State == InstanceShuttingDown:
 		return s.noService(e.At, "its machine is terminated")
 	case e.State == InstanceRunning:
+		delete(s.Fenced, op.From)
 		return s, []Effect{s.readNode(op.From)}
 	}
 	return s.again()
@@ -153,13 +152,25 @@ func (s State) restarted(e NodeRead) (State, []Effect) {
 	case e.At.After(op.Deadline):
 		return s.noService(e.At, fmt.Sprintf("role %s, database %s %s", orNone(string(o.Role)), orNone(string(o.Database)), o.AnswerError))
 	case o.Answer == Answered && (o.Database == DatabaseDown || o.Database == DatabaseInactive) && e.At.Sub(op.StepSince) >= settling/2:
-		return s.startDatabase(e.At)
+		if s.Fenced[op.To].Confirmed { // R29: is it still?
+			return s, []Effect{ReadInstance{Node: op.To}}
+		}
+		return s.startDatabase(e.At, false)
 	}
 	return s.again()
 }
 
+// partnerRead starts a primary without its standby where that one is fenced and
+// its machine is read as down: it can't serve, and a primary that waits for it
+// would stay down for ever (R29).
+func (s State) partnerRead(e InstanceRead) (State, []Effect) {
+	s.noteMachine(e.Node, e.State, e.At)
+	_, fenced := s.Fenced[e.Node]
+	return s.startDatabase(e.At, s.on(R29) && fenced && e.State.Down())
+}
+
 // startDatabase starts the database where its own start at boot did not do it.
-func (s State) startDatabase(at time.Time) (State, []Effect) {
+func (s State) startDatabase(at time.Time, alone bool) (State, []Effect) {
 	op := s.Operation
 	if at.Before(op.Fence.Sent.Add(databaseLimit)) && !op.Fence.Sent.IsZero() {
 		return s.again() // the last try may still succeed
@@ -179,12 +190,12 @@ func (s State) startDatabase(at time.Time) (State, []Effect) {
 	op.Fence.Tries++
 	op.Starts++
 	op.Fence.Sent = at
-	return s, []Effect{StartDatabase{Node: op.From, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Starts, Deadline: at.Add(databaseLimit)}}
+	return s, []Effect{StartDatabase{Node: op.From, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Starts, Deadline: at.Add(databaseLimit), Alone: alone}}
 }
 
 func (s State) noService(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
 	return s.block(at,
 		fmt.Sprintf("no node serves: node %s was not promoted (%s) and node %s does not come back: %s", op.To, orNone(op.LastResult), op.From, why),
-		fmt.Sprintf("start the database on node %s by hand (db2 activate db), then: hadr resume %s; or, if it is lost for good, give up: hadr cancel %s", op.From, s.Group, s.Group))
+		fmt.Sprintf("start the database on node %s by hand (db2 activate db), then: hadr resume %s; or, if it is lost for good: hadr cancel %s, then hadr takeover-after-window %s --from %s --reason WHY", op.From, s.Group, s.Group, s.Group, op.From))
 }

@@ -75,6 +75,8 @@ func (s State) instanceRead(e InstanceRead) (State, []Effect) {
 		return s.verified(e.At)
 	case op.Step == StepRestart && e.Node == op.From:
 		return s.restarting(e)
+	case op.Step == StepRestart && e.Node == op.To:
+		return s.partnerRead(e)
 	case op.Step == StepBoot && e.Node == op.From:
 		return s.booting(e)
 	}

@@ -62,6 +62,9 @@ type Config struct {
 	Checkers  map[string]string // route table -> instance in one of its subnets that can try the data path
 	Policy    Policy
 	Fencing   Fencing
+	// HostApplications: applications run on the database hosts, or the VIP is
+	// bound on both nodes. Moving the endpoint moves no such client (R25).
+	HostApplications bool
 
 	LatencyThreshold time.Duration // SQL slower than this counts as failed
 	MaxClockOffset   time.Duration // R8: 2 s
@@ -147,6 +150,8 @@ type Fence struct {
 	Groups    []string // original security groups, where the method isolates
 	At        time.Time
 	Confirmed bool // read as stopped or terminated (R17)
+	// ConfirmedAt is when that was read first. The machine was not started since.
+	ConfirmedAt time.Time
 }
 
 // Kind of an operation.
@@ -204,6 +209,8 @@ type Operation struct {
 	Promoting time.Time
 	// Fencing is the mode that this operation follows (R16).
 	Fencing Fencing
+	// Force is how far beyond the window a person let it go (R19).
+	Force Force
 	// WindowEnd is until when the old primary certainly accepts no commit by
 	// itself, on the runner's clock; zero = it never stops by itself.
 	WindowEnd time.Time
@@ -260,4 +267,5 @@ type Attempt struct {
 	Kind        Kind // what was decided
 	FenceOld    bool // adopting: the old primary may still be one
 	Claims      int  // that met another version of the record
+	Force       Force
 }

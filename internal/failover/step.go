@@ -27,6 +27,9 @@ func Step(s State, e Event) (State, []Effect) {
 	case Claimed:
 		return s.claimed(e)
 	case Resumed:
+		if s.Operation != nil && s.Operation.Force != WithinWindow {
+			return s, nil // R19: only a person goes on with it
+		}
 		return s.takeUp(e.At)
 	case Elapsed:
 		return s.resume(e.At)
@@ -36,6 +39,8 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.repaired(e)
 	case RejoinAsked:
 		return s.rejoinAsked(e)
+	case ReleaseAsked:
+		return s.releaseAsked(e)
 	case Retried:
 		return s.retried(e)
 	case Cancelled:

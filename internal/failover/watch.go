@@ -69,6 +69,9 @@ func (s State) watched(e Watched) (State, []Effect) {
 				return s.lookAt(e, a)
 			}
 		}
+		if op.Force != WithinWindow {
+			return s.abandoned(e.At)
+		}
 		return s.takeUp(e.At) // whoever ran it may be dead (R32)
 	}
 	if s.Maintenance.Active(e.At) {
@@ -79,6 +82,9 @@ func (s State) watched(e Watched) (State, []Effect) {
 		entry := Entry{At: e.At, Event: "maintenance_ended", Epoch: s.Epoch, Reason: "maintenance expired at " + s.Maintenance.Until.UTC().Format(time.RFC3339), Actor: "watch"}
 		effects = append(effects, EndMaintenance{}, Record{Entry: entry})
 		s.Maintenance = Maintenance{}
+	}
+	for node, o := range e.Nodes {
+		s.noteMachine(node, o.Instance, e.At)
 	}
 	effects = append(effects, s.fenceAgain(e)...)
 	if s.Operation != nil {

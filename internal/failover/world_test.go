@@ -144,7 +144,11 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 		w.role[e.Node] = RoleStandby
 		return Reintegrated{At: w.at, Node: e.Node, Outcome: OK}
 	case StartDatabase:
-		w.note("start database %s", e.Node)
+		how := map[bool]string{true: " alone"}[e.Alone]
+		w.note("start database %s%s", e.Node, how)
+		if e.Alone && !w.machine[s.Config.Other(e.Node)].Down() {
+			w.bad = append(w.bad, "R29: a primary was started by force although its partner may run")
+		}
 		w.starts = append(w.starts, e.Attempt)
 		if w.onStartDB != nil {
 			w.onStartDB(w)
@@ -223,7 +227,11 @@ func (w *fakeWorld) state(node string) DatabaseState {
 }
 
 func (w *fakeWorld) promote(s State, e Promote) Event {
-	w.note("promote %s epoch %d attempt %d", e.Node, e.Epoch, e.Attempt)
+	how := map[bool]string{true: " by force"}[e.Force]
+	w.note("promote %s%s epoch %d attempt %d", e.Node, how, e.Epoch, e.Attempt)
+	if e.Force != (s.Operation.Force != WithinWindow) {
+		w.bad = append(w.bad, "R19: force without a person's word, or none in spite of it")
+	}
 	old := s.Config.Other(e.Node)
 	if !w.machine[old].Leaving() {
 		w.bad = append(w.bad, "R15: promoted although the stop of the old primary was not accepted")

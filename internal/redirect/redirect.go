@@ -34,6 +34,7 @@ type Options struct {
 	TableARN string // of the state table (R12)
 	Group    string
 	Document string // SSM document that tries the data path, "" = none
+	Version  string // of the document, "" = its default one
 }
 
 // Routes are the VIP routes of one group in one Region.
@@ -156,7 +157,7 @@ func (r *Routes) Check(ctx context.Context, instance, vip string, port int) erro
 		return fmt.Errorf("the path to %s:%d can't be tried from %s: no path_check_document is declared", vip, port, instance)
 	}
 	res := r.runner.Run(ctx, command.Request{
-		Document: r.opts.Document, Instance: instance, Cancel: true,
+		Document: r.opts.Document, Version: r.opts.Version, Instance: instance, Cancel: true,
 		Parameters: map[string]string{"vip": vip, "port": strconv.Itoa(port)},
 	})
 	if res.Outcome == command.OK {

@@ -3,12 +3,16 @@ locals {
   failed_alarm = { for id, _ in var.nodes : id => "${var.name}-${id}-failed" }
 
   documents = {
-    db2_status   = "${var.name}-status"
-    db2_takeover = "${var.name}-takeover"
-    db2_start    = "${var.name}-start"
-    db2_rejoin   = "${var.name}-rejoin"
-    path_check   = "${var.name}-path-check"
+    db2_status          = "${var.name}-status"
+    db2_takeover        = "${var.name}-takeover"
+    db2_forced_takeover = "${var.name}-forced-takeover"
+    db2_start           = "${var.name}-start"
+    db2_rejoin          = "${var.name}-rejoin"
+    path_check          = "${var.name}-path-check"
   }
+
+  # Taking over by force is for people: no function may run that document.
+  function_documents = [for kind, d in hadr_command_document.this : d.name if kind != "db2_forced_takeover"]
 
   # Worst cases from the failure to the alarm, over a probe every 20 seconds:
   # one period of 60 seconds with FILL, and without it the time until
@@ -46,7 +50,7 @@ resource "hadr_function" "takeover" {
   instance_ids            = [for n in var.nodes : n.instance_id]
   checker_instance_ids    = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
   route_table_ids         = var.route_table_ids
-  document_names          = [for d in hadr_command_document.this : d.name]
+  document_names          = local.function_documents
   failure_destination_arn = var.failure_destination_arn
   log_level               = var.log_level
   log_retention_days      = var.log_retention_days
@@ -65,7 +69,7 @@ resource "hadr_function" "watch" {
   instance_ids            = [for n in var.nodes : n.instance_id]
   checker_instance_ids    = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
   route_table_ids         = var.route_table_ids
-  document_names          = [for d in hadr_command_document.this : d.name]
+  document_names          = local.function_documents
   failure_destination_arn = var.failure_destination_arn
   log_level               = var.log_level
   log_retention_days      = var.log_retention_days
@@ -88,21 +92,24 @@ resource "hadr_group" "this" {
   table_name            = hadr_state_table.this.name
   policy                = var.policy
   fencing               = var.fencing
+  host_applications     = var.host_applications
   preferred_primary     = var.preferred_primary
   verify_on_create      = var.verify_on_create
   max_detection_seconds = local.max_detection_seconds
 
   db2 = {
-    database             = var.db2.database
-    instance_owner       = var.db2.instance_owner
-    syncmode             = var.db2.syncmode
-    peer_window_seconds  = var.db2.peer_window_seconds
-    hadr_timeout_seconds = var.db2.hadr_timeout_seconds
-    status_document      = hadr_command_document.this["db2_status"].name
-    takeover_document    = hadr_command_document.this["db2_takeover"].name
-    path_check_document  = hadr_command_document.this["path_check"].name
-    start_document       = hadr_command_document.this["db2_start"].name
-    rejoin_document      = hadr_command_document.this["db2_rejoin"].name
+    database                 = var.db2.database
+    instance_owner           = var.db2.instance_owner
+    syncmode                 = var.db2.syncmode
+    peer_window_seconds      = var.db2.peer_window_seconds
+    hadr_timeout_seconds     = var.db2.hadr_timeout_seconds
+    status_document          = hadr_command_document.this["db2_status"].name
+    takeover_document        = hadr_command_document.this["db2_takeover"].name
+    forced_takeover_document = hadr_command_document.this["db2_forced_takeover"].name
+    path_check_document      = hadr_command_document.this["path_check"].name
+    start_document           = hadr_command_document.this["db2_start"].name
+    rejoin_document          = hadr_command_document.this["db2_rejoin"].name
+    document_versions        = { for kind, d in hadr_command_document.this : kind => d.document_version }
   }
 
   nodes = {

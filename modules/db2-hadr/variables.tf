@@ -114,6 +114,12 @@ variable "fencing" {
   default     = "strict"
 }
 
+variable "host_applications" {
+  description = "Applications run on the database hosts, or the address is bound on both of them: then only `strict` fencing is allowed."
+  type        = bool
+  default     = false
+}
+
 variable "latency_threshold_milliseconds" {
   description = "SQL that is slower counts as failed."
   type        = number

@@ -68,7 +68,7 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 		Instances: fence.NewInstances(f.ec2, tableARN, group),
 		Engine:    engine,
 		Routes: redirect.NewRoutes(f.ec2, f.ssm, f.clock, redirect.Options{
-			TableARN: tableARN, Group: group, Document: c.Settings["path_check_document"],
+			TableARN: tableARN, Group: group, Document: c.Settings["path_check_document"], Version: c.Settings["path_check_document_version"],
 		}),
 		Alarms: f.alarms,
 		Clock:  f.clock,

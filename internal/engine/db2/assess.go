@@ -133,6 +133,7 @@ func waits(h HADR) bool {
 // assessStandby judges all log streams: the weakest decides.
 func assessStandby(o *failover.Observation, s Settings, blocks []HADR) {
 	o.Fitness = failover.Fit
+	o.ProvenUntil, o.LostSince = proven(blocks)
 	for _, b := range blocks {
 		end := b.PeerWindowEnd
 		if !end.IsZero() && unprotected(b) == "" {
@@ -151,6 +152,32 @@ func assessStandby(o *failover.Observation, s Settings, blocks []HADR) {
 		o.FitnessWhy = "its settings differ from what is declared: " + o.SettingsDiffer
 		o.FitnessNext = "db2 get db cfg for " + s.Database
 	}
+}
+
+// proven is until when the standby certainly has every commit, and since when
+// it is without its primary. Db2 leaves the end of the window as it was at the
+// disconnection, also when the window is over; until then the primary can't
+// have committed without its standby. So a primary that died before that end
+// took nothing with it
+// (https://ibm.github.io/db2-hadr-wiki/hadrTakeover.html).
+func proven(blocks []HADR) (until, lost time.Time) {
+	for _, b := range blocks {
+		alone := b.State == "DISCONNECTED_PEER" || b.State == "REMOTE_CATCHUP_PENDING"
+		confirms := b.SyncMode == "SYNC" || b.SyncMode == "NEARSYNC"
+		if !alone || !confirms || b.ConnectStatus != "DISCONNECTED" || b.PeerWindowEnd.IsZero() || b.ConnectStatusTime.IsZero() {
+			return time.Time{}, time.Time{}
+		}
+		if slices.Contains(b.Flags, "STANDBY_TABLESPACE_ERROR") {
+			return time.Time{}, time.Time{}
+		}
+		if end := b.PeerWindowEnd.Add(-windowMargin); until.IsZero() || end.Before(until) {
+			until = end
+		}
+		if b.ConnectStatusTime.After(lost) {
+			lost = b.ConnectStatusTime
+		}
+	}
+	return until, lost
 }
 
 // unfit says why a standby may not be promoted without loss, and what a human

@@ -118,7 +118,7 @@ var (
 	classNoOutput = Class{Name: "no_output", Next: "read the role before anything else: db2pd -db DATABASE -hadr"}
 )
 
-const lossNext = "never take over by force on a guess: if the old primary was confirmed stopped before the end of the standby's peer window, a forced takeover loses nothing; otherwise commits may be lost, and a human decides"
+const lossNext = "bring the old primary back if possible; if it was stopped before the end of the standby's peer window, nothing is lost by: hadr takeover-after-window GROUP --from NODE --reason WHY, which checks that; otherwise commits may be lost, and a person decides: hadr takeover GROUP --from NODE --allow-data-loss --reason WHY"
 
 // classes by code and reason; a code alone stands for every other reason
 // (https://www.ibm.com/docs/en/db2/11.5?topic=messages-sql).

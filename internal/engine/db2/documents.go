@@ -21,10 +21,11 @@ type Parameter struct {
 
 // Document is an SSM command document of this engine.
 type Document struct {
-	Kind        string // "status", "takeover", "start", "rejoin" or "path_check"
+	Kind        string // "status", "takeover", "forced_takeover", "start", "rejoin" or "path_check"
 	Description string
 	Parameters  []Parameter
-	timeout     int // seconds that the script may run
+	timeout     int    // seconds that the script may run
+	constants   string // assignments that tell documents with the same script apart
 	script      string
 }
 
@@ -54,9 +55,14 @@ var (
 	paramAttempt   = Parameter{"attempt", "Attempt of the step.", `^[0-9]{1,4}$`}
 	paramDeadline  = Parameter{"deadline", "Start of the command at the latest, in seconds since 1970-01-01 UTC on the clock of the node.", `^[0-9]{1,12}$`}
 	paramVIP       = Parameter{"vip", "IPv4 address of the endpoint, or none.", `^(none|` + ipv4 + `)$`}
+	paramAlone     = Parameter{"alone", "Start the primary without its standby: yes only where the other node is stopped for certain.", `^(yes|no)$`}
 	paramAddress   = Parameter{"vip", "IPv4 address of the endpoint.", `^` + ipv4 + `$`}
 	paramPort      = Parameter{"port", "TCP port of the endpoint.", `^[1-9][0-9]{0,4}$`}
 )
+
+var takeoverParameters = []Parameter{
+	paramGroup, paramTable, paramEpoch, paramOperation, paramStep, paramAttempt, paramDeadline, paramDatabase, paramOwner, paramVIP,
+}
 
 var documents = map[string]Document{
 	"status": {
@@ -66,12 +72,19 @@ var documents = map[string]Document{
 	},
 	"takeover": {
 		Kind: "takeover", Description: "hadr: take over a Db2 HADR database within its peer window.",
-		Parameters: []Parameter{paramGroup, paramTable, paramEpoch, paramOperation, paramStep, paramAttempt, paramDeadline, paramDatabase, paramOwner, paramVIP},
-		timeout:    1000, script: takeoverScript,
+		Parameters: takeoverParameters,
+		timeout:    1000, constants: "form='by force peer window only'\n", script: takeoverScript,
+	},
+	// A document of its own: who may run it is a matter of IAM, and no policy of
+	// a function names it (R19).
+	"forced_takeover": {
+		Kind: "forced_takeover", Description: "hadr: take over a Db2 HADR database by force, at a person's word.",
+		Parameters: takeoverParameters,
+		timeout:    1000, constants: "form='by force'\n", script: takeoverScript,
 	},
 	"start": {
-		Kind: "start", Description: "hadr: start a Db2 instance and activate its database, in the role that it has.",
-		Parameters: []Parameter{paramGroup, paramTable, paramEpoch, paramOperation, paramStep, paramAttempt, paramDeadline, paramDatabase, paramOwner},
+		Kind: "start", Description: "hadr: start a Db2 instance and its database, in the role that it has.",
+		Parameters: []Parameter{paramGroup, paramTable, paramEpoch, paramOperation, paramStep, paramAttempt, paramDeadline, paramDatabase, paramOwner, paramAlone},
 		timeout:    400, script: startScript,
 	},
 	"rejoin": {
@@ -123,7 +136,7 @@ func (d Document) Script() string {
 	for _, p := range d.Parameters {
 		fmt.Fprintf(&b, "%s='{{ %s }}'\n", p.Name, p.Name)
 	}
-	return b.String() + "\n" + d.script
+	return b.String() + d.constants + "\n" + d.script
 }
 
 // Content is the document for CreateDocument, as JSON of the schema 2.2

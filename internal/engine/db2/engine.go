@@ -49,7 +49,7 @@ func (e *Engine) observe(ctx context.Context, group string, n failover.NodeConfi
 		return
 	}
 	res := e.runner.Run(ctx, command.Request{
-		Document: s.StatusDocument, Instance: n.Instance, Parameters: parameters, Comment: "status of " + group, Cancel: true,
+		Document: s.StatusDocument, Version: s.versions["status"], Instance: n.Instance, Parameters: parameters, Comment: "status of " + group, Cancel: true,
 	})
 	switch res.Outcome {
 	case command.OK:
@@ -79,8 +79,8 @@ func check(kind, name string, parameters map[string]string) error {
 	return d.Validate(parameters)
 }
 
-// Promote implements control.Engine. It never asks for anything but BY FORCE
-// PEER WINDOW ONLY (R19).
+// Promote implements control.Engine. It asks for BY FORCE PEER WINDOW ONLY, and
+// for plain BY FORCE only where a person asked for that (R19).
 func (e *Engine) Promote(ctx context.Context, p control.Promotion, started func(commandID string)) control.PromotionResult {
 	s, err := ParseSettings(p.Settings)
 	if err != nil {
@@ -96,11 +96,15 @@ func (e *Engine) Promote(ctx context.Context, p control.Promotion, started func(
 		"epoch": strconv.FormatUint(p.Epoch, 10), "operation": p.OperationID, "step": step,
 		"attempt": strconv.Itoa(p.Attempt), "deadline": strconv.FormatInt(p.Deadline.Unix(), 10),
 	}
-	if err := check("takeover", s.TakeoverDocument, parameters); err != nil {
+	kind, document := "takeover", s.TakeoverDocument
+	if p.Force {
+		kind, document = "forced_takeover", s.ForcedDocument
+	}
+	if err := check(kind, document, parameters); err != nil {
 		return control.PromotionResult{Outcome: failover.Failed, Detail: err.Error(), Next: "correct the configuration of the group, then terraform apply"}
 	}
 	res := e.runner.Run(ctx, command.Request{
-		Document: s.TakeoverDocument, Instance: p.Node.Instance, Parameters: parameters,
+		Document: document, Version: s.versions[kind], Instance: p.Node.Instance, Parameters: parameters,
 		Comment:   fmt.Sprintf("%s/%s/%d", p.OperationID, step, p.Attempt), // R21
 		CommandID: p.CommandID, Resume: true, Started: started,
 	})

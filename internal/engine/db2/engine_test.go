@@ -15,7 +15,7 @@ import (
 
 var settings = map[string]string{
 	"database": "HADRDB", "instance_owner": "db2inst1", "syncmode": "NEARSYNC", "peer_window_seconds": "300", "hadr_timeout_seconds": "60",
-	"status_document": "hadr-status", "takeover_document": "hadr-takeover", "path_check_document": "hadr-path", "table_arn": tableARN,
+	"status_document": "hadr-status", "takeover_document": "hadr-takeover", "forced_takeover_document": "hadr-forced_takeover", "path_check_document": "hadr-path", "table_arn": tableARN,
 }
 
 var node = failover.NodeConfig{ID: "b", Instance: "i-0b"}
@@ -121,11 +121,11 @@ func TestPromote(t *testing.T) {
 			t.Errorf("asked %+v", r.asked[0])
 		}
 	})
-	t.Run("Db2 says outside the window: a human decides", func(t *testing.T) {
+	t.Run("Db2 says outside the window: a person decides", func(t *testing.T) {
 		r := &runner{host: newHost(t)}
 		r.host.takeover = func() (string, int) { return `SQL1770N  Takeover HADR cannot complete. Reason code = "9".`, 4 }
 		got, _ := promote(t, r, nil)
-		if got.Outcome != failover.Failed || got.Code != "SQL1770N/9" || !strings.Contains(got.Next, "human") {
+		if got.Outcome != failover.Failed || got.Code != "SQL1770N/9" || !strings.Contains(got.Next, "takeover-after-window") {
 			t.Errorf("result %+v", got)
 		}
 	})

@@ -2,6 +2,7 @@ package db2
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,9 @@ type host struct {
 
 	started func() (string, int) // db2 start hadr, db2 activate db
 
-	forced   int      // takeovers that were asked of Db2
+	forced   int      // takeovers within the window that were asked of Db2
+	plain    int      // takeovers by plain force
+	alone    int      // starts as primary by force
 	killed   int      // database servers that were killed
 	ran      []string // commands, in order
 	bindings []string // changes of addresses
@@ -239,8 +242,17 @@ func (h *host) db2(command string, say func(string, ...any)) error {
 		}
 		say("DB20000I  The command completed successfully.")
 		return nil
+	case command == "takeover hadr on db HADRDB by force":
+		h.plain++
+		text, code := h.takeover()
+		say("%s", text)
+		return exit(code)
+	case command == "start hadr on db HADRDB as primary by force":
+		h.alone++
+		say("DB20000I  The START HADR ON DATABASE command completed successfully.")
+		return nil
 	case strings.HasPrefix(command, "get db cfg for"):
-		say(" HADR database role                                      = STANDBY")
+		say(" HADR database role                                      = %s", cmp.Or(h.role, "STANDBY"))
 		return nil
 	}
 	h.t.Errorf("a document asked Db2 for %q", command)

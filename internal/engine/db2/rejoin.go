@@ -33,7 +33,7 @@ func (e *Engine) Rejoin(ctx context.Context, p control.Promotion) control.Promot
 		return control.PromotionResult{Outcome: failover.Failed, Detail: err.Error()}
 	}
 	res := e.runner.Run(ctx, command.Request{
-		Document: s.RejoinDocument, Instance: p.Node.Instance, Parameters: parameters,
+		Document: s.RejoinDocument, Version: s.versions["rejoin"], Instance: p.Node.Instance, Parameters: parameters,
 		Comment: fmt.Sprintf("%s/%s/%d", p.OperationID, step, p.Attempt), Resume: true, // R21
 	})
 	out := control.PromotionResult{CommandID: res.CommandID, Outcome: failover.Unknown, Detail: res.Detail}

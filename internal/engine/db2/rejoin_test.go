@@ -81,8 +81,12 @@ func TestRejoinScript(t *testing.T) {
 
 func TestStartScript(t *testing.T) {
 	start := func(change ...func(map[string]string)) map[string]string {
-		p := order(append([]func(map[string]string){with("step", "restart")}, change...)...)
+		p := order(with("step", "restart"))
 		delete(p, "vip")
+		p["alone"] = "no"
+		for _, c := range change {
+			c(p)
+		}
 		return p
 	}
 	h := newHost(t)

@@ -161,7 +161,7 @@ func TestSimulatedPairOutsideItsWindow(t *testing.T) {
 		p.hosts.Off("i-a")
 		time.Sleep(5 * time.Minute)
 		b := p.observe("i-b")
-		if b.Role != failover.RoleStandby || b.Fitness != failover.Unfit || !strings.Contains(b.FitnessNext, "human") {
+		if b.Role != failover.RoleStandby || b.Fitness != failover.Unfit || !strings.Contains(b.FitnessNext, "takeover-after-window") {
 			t.Errorf("standby after its window: %+v", b)
 		}
 		if got := p.promote(1); got.Outcome != failover.Failed || !strings.HasPrefix(got.Code, "SQL1770N") {

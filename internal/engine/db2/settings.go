@@ -18,20 +18,28 @@ type Settings struct {
 
 	StatusDocument    string
 	TakeoverDocument  string
+	ForcedDocument    string // "" = nobody takes over by force (R19)
 	RejoinDocument    string // "" = nodes are brought back by hand
 	StartDocument     string // "" = databases are not started in place (R31)
 	PathCheckDocument string
 	TableARN          string
+
+	versions map[string]string // kind -> version of its document, "" = the default one
 }
 
 // ParseSettings reads the settings of a group's configuration: database,
 // instance_owner, syncmode, peer_window_seconds, hadr_timeout_seconds,
-// status_document, takeover_document, start_document, rejoin_document, path_check_document and table_arn.
+// table_arn, and of each kind of document KIND_document, its name, and
+// KIND_document_version.
 func ParseSettings(m map[string]string) (Settings, error) {
 	s := Settings{
 		Database: m["database"], Owner: m["instance_owner"], SyncMode: m["syncmode"],
-		StatusDocument: m["status_document"], TakeoverDocument: m["takeover_document"], StartDocument: m["start_document"], RejoinDocument: m["rejoin_document"], PathCheckDocument: m["path_check_document"],
-		TableARN: m["table_arn"],
+		StatusDocument: m["status_document"], TakeoverDocument: m["takeover_document"],
+		StartDocument: m["start_document"], RejoinDocument: m["rejoin_document"], PathCheckDocument: m["path_check_document"],
+		ForcedDocument: m["forced_takeover_document"], TableARN: m["table_arn"], versions: map[string]string{},
+	}
+	for _, kind := range Kinds() {
+		s.versions[kind] = m[kind+"_document_version"]
 	}
 	for name, p := range map[string]*int64{"peer_window_seconds": &s.PeerWindow, "hadr_timeout_seconds": &s.Timeout} {
 		if m[name] == "" {

@@ -1,5 +1,9 @@
 # Starts the database server and the database of this node, in the role that it
-# has on disk. It never changes a role, and never starts a primary by force.
+# has on disk. It never changes a role.
+#
+# A primary whose standby does not answer refuses to start (SQL1768N, reason 7).
+# It is started without one only where the other node is stopped for certain
+# (R29), which whoever sends this command has read.
 
 state="${HADR_ROOT:-}/var/lib/hadr/$group"
 
@@ -41,8 +45,17 @@ printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoc
 
 # One start at a time; Db2 answers a second one with "already started".
 started=$(as_owner 60 db2start)
-activated=$(as_owner 300 "db2 activate db $database")
+order="activate db $database"
+if [ "$alone" = yes ]; then
+	case "$(as_owner 15 "db2 get db cfg for $database")" in
+	*'HADR database role'*'= PRIMARY'*) order="start hadr on db $database as primary by force" ;;
+	esac
+fi
+activated=$(as_owner 300 "db2 $order")
 code=$?
+case "$activated" in
+*SQL1777N*) code=0 ;; # HADR is started already
+esac
 section outcome
 if [ "$code" -lt 4 ]; then printf 'started\n'; else printf 'failed\n'; fi
 section reason

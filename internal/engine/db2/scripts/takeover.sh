@@ -1,5 +1,5 @@
 # Promotes the standby on this node, at most once per operation, step and
-# attempt, and only within the peer window.
+# attempt, with the form of TAKEOVER HADR that its document stands for (R19).
 #
 # Every exit prints a report; the report of the first run is kept and answers
 # every later one (R21).
@@ -155,10 +155,10 @@ if ! in_time; then
 fi
 
 # A takeover replays its log first and must not be killed early; so its limit
-# is far above what it takes. R19: never plain BY FORCE. Without -o the
-# background process of the command line processor would keep the lock.
+# is far above what it takes. Without -o the background process of the command
+# line processor would keep the lock.
 keep takeover "$now" # tells a status command that the role may change at any moment
-reply=$(flock -o -n -E 75 "$state/takeover.lock" runuser -l "$owner" -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 30 900 db2 takeover hadr on db $database by force peer window only" 2>&1)
+reply=$(flock -o -n -E 75 "$state/takeover.lock" runuser -l "$owner" -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 30 900 db2 takeover hadr on db $database $form" 2>&1)
 code=$?
 if [ "$code" -eq 75 ]; then
 	finish unknown "another takeover is running on this node"

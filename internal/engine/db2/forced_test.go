@@ -1,0 +1,108 @@
+package db2
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// R19: each document knows one form of the command, and a person's word alone
+// leads to the one that asks for nothing.
+func TestFormsOfTheTakeoverDocuments(t *testing.T) {
+	for kind, want := range map[string]struct{ window, plain int }{"takeover": {1, 0}, "forced_takeover": {0, 1}} {
+		h := newHost(t)
+		if out, code := h.run(kind, order()); code != 0 {
+			t.Errorf("%s: exit code %d\n%s", kind, code, out)
+		}
+		if h.forced != want.window || h.plain != want.plain {
+			t.Errorf("%s: %d takeovers within the window, %d by plain force; want %d and %d", kind, h.forced, h.plain, want.window, want.plain)
+		}
+	}
+	for _, force := range []bool{false, true} {
+		r := &runner{host: newHost(t)}
+		got, _ := promote(t, r, func(p *control.Promotion) { p.Force = force })
+		if got.Outcome != failover.OK || (r.host.plain == 1) != force || (r.host.forced == 1) == force {
+			t.Errorf("force %v: %+v, within the window %d, plain %d", force, got, r.host.forced, r.host.plain)
+		}
+	}
+}
+
+// Where nobody declared the document, nobody takes over by force.
+func TestForcedTakeoverNeedsItsDocument(t *testing.T) {
+	r := &runner{host: newHost(t)}
+	got, _ := promote(t, r, func(p *control.Promotion) {
+		p.Force = true
+		p.Settings = setting("forced_takeover_document", "")
+	})
+	if got.Outcome != failover.Failed || !strings.Contains(got.Detail, "forced_takeover_document") || r.host.plain+r.host.forced > 0 {
+		t.Errorf("result %+v", got)
+	}
+}
+
+// R13: commands run the version of the document that the operation began with.
+func TestPinnedVersions(t *testing.T) {
+	r := &runner{host: newHost(t)}
+	promote(t, r, func(p *control.Promotion) { p.Settings = setting("takeover_document_version", "7") })
+	if got := r.asked[len(r.asked)-1].Version; got != "7" {
+		t.Errorf("version %q", got)
+	}
+}
+
+// R29: a primary is started without its standby only where that was asked for
+// and its configuration names it primary.
+func TestStartAlone(t *testing.T) {
+	tests := []struct {
+		name, alone, role string
+		want              int
+	}{
+		{"a primary whose partner is down", "yes", "PRIMARY", 1},
+		{"a primary whose partner may live", "no", "PRIMARY", 0},
+		{"a standby never becomes primary so", "yes", "STANDBY", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHost(t)
+			h.role = tt.role
+			p := order(with("step", "restart"), with("alone", tt.alone))
+			delete(p, "vip")
+			if out, code := h.run("start", p); code != 0 || h.alone != tt.want {
+				t.Errorf("exit code %d, started by force %d times, want %d\n%s", code, h.alone, tt.want, out)
+			}
+		})
+	}
+}
+
+// What a standby proves once it is alone, as the output of db2pd shows it.
+func TestProven(t *testing.T) {
+	end := hostNow.Add(-time.Minute)
+	lost := end.Add(-4 * time.Minute)
+	alone := HADR{Role: "STANDBY", SyncMode: "NEARSYNC", State: "REMOTE_CATCHUP_PENDING", ConnectStatus: "DISCONNECTED", ConnectStatusTime: lost, PeerWindowEnd: end}
+	with := func(change func(*HADR)) []HADR { h := alone; change(&h); return []HADR{h} }
+	tests := []struct {
+		name   string
+		blocks []HADR
+		until  time.Time
+	}{
+		{"after the window", []HADR{alone}, end.Add(-windowMargin)},
+		{"within it", with(func(h *HADR) { h.State = "DISCONNECTED_PEER" }), end.Add(-windowMargin)},
+		{"connected, so that the window moves on", with(func(h *HADR) { h.State, h.ConnectStatus = "PEER", "CONNECTED" }), time.Time{}},
+		{"catching up again", with(func(h *HADR) { h.State, h.ConnectStatus = "REMOTE_CATCHUP", "CONNECTED" }), time.Time{}},
+		{"never in peer", with(func(h *HADR) { h.PeerWindowEnd = time.Time{} }), time.Time{}},
+		{"commits do not wait for it", with(func(h *HADR) { h.SyncMode = "ASYNC" }), time.Time{}},
+		{"a table space is broken", with(func(h *HADR) { h.Flags = []string{"STANDBY_TABLESPACE_ERROR"} }), time.Time{}},
+		{"nobody knows since when it is alone", with(func(h *HADR) { h.ConnectStatusTime = time.Time{} }), time.Time{}},
+		{"the weakest of two log streams", append(with(func(h *HADR) { h.PeerWindowEnd = end.Add(time.Minute) }), alone), end.Add(-windowMargin)},
+		{"one of two log streams proves nothing", append(with(func(h *HADR) { h.PeerWindowEnd = time.Time{} }), alone), time.Time{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			until, since := proven(tt.blocks)
+			if !until.Equal(tt.until) || since.IsZero() != tt.until.IsZero() {
+				t.Errorf("proven until %v since %v, want %v", until, since, tt.until)
+			}
+		})
+	}
+}
