@@ -74,9 +74,9 @@ func (q question) notStoppedInTime() string {
 	case stopped.Add(offset).After(q.standby.ProvenUntil):
 		return fmt.Sprintf("node %s was read as stopped at %s, and node %s certainly has every commit only until %s (clocks may differ by %s)",
 			q.suspect.Node, stamp(stopped), q.standby.Node, stamp(q.standby.ProvenUntil), offset)
-	case q.standby.LostSince.After(stopped.Add(offset)):
-		return fmt.Sprintf("node %s lost its primary at %s, after node %s was read as stopped at %s: they were connected again",
-			q.standby.Node, stamp(q.standby.LostSince), q.suspect.Node, stamp(stopped))
+	case q.standby.HeardLast.After(stopped.Add(offset)):
+		return fmt.Sprintf("node %s heard its primary at %s, after node %s was read as stopped at %s: they were connected again",
+			q.standby.Node, stamp(q.standby.HeardLast), q.suspect.Node, stamp(stopped))
 	}
 	return ""
 }
@@ -126,7 +126,7 @@ func (s State) recheckedForced(e NodeRead) (State, []Effect) {
 	switch {
 	case o.Role != RoleStandby:
 		return s.giveUp(e.At, fmt.Sprintf("node %s is not a standby any more: role %s", op.To, orNone(string(o.Role))))
-	case op.Force == AfterWindow && (o.ProvenUntil.IsZero() || o.LostSince.After(s.Fenced[op.From].ConfirmedAt.Add(op.Config.MaxClockOffset))):
+	case op.Force == AfterWindow && (o.ProvenUntil.IsZero() || o.HeardLast.After(s.Fenced[op.From].ConfirmedAt.Add(op.Config.MaxClockOffset))):
 		return s.giveUp(e.At, fmt.Sprintf("node %s was connected to its primary again (%s %s)", op.To, o.State, o.PartnerStatus))
 	}
 	s.enter(StepFence, e.At, op.Config.FenceTimeout)

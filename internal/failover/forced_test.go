@@ -24,7 +24,7 @@ func goneForGood() (State, Gathered) {
 	a.Instance, a.Answer, a.ClockOffsetAt = InstanceTerminated, Undeliverable, stoppedAt.Add(-2*time.Minute)
 	b.State, b.PartnerStatus, b.PromoteUntil = "REMOTE_CATCHUP_PENDING", "DISCONNECTED", time.Time{}
 	b.Fitness, b.FitnessWhy, b.FitnessNext = Unfit, "the peer window is over", "hadr takeover-after-window"
-	b.ProvenUntil, b.LostSince = windowEnd, stoppedAt.Add(-time.Minute)
+	b.ProvenUntil, b.HeardLast = windowEnd, stoppedAt.Add(-time.Minute)
 	b.Position, a.Position = 1000, 1000
 	g.Nodes["a"], g.Nodes["b"] = a, b
 	return s, g
@@ -62,7 +62,7 @@ func TestForcedDecision(t *testing.T) {
 		{"stopped after the end of the window", AfterWindow, fence(func(f *Fence) { f.ConfirmedAt = windowEnd.Add(time.Second) }), Refuse, "only until"},
 		{"stopped within the clocks' difference of the end", AfterWindow, fence(func(f *Fence) { f.ConfirmedAt = windowEnd.Add(-time.Second) }), Refuse, "clocks may differ by 2s"},
 		{"stopped just before it", AfterWindow, fence(func(f *Fence) { f.ConfirmedAt = windowEnd.Add(-2 * time.Second) }), Act, "nothing is lost"},
-		{"connected again after the stop", AfterWindow, standby(func(o *Observation) { o.LostSince = stoppedAt.Add(time.Minute) }), Refuse, "connected again"},
+		{"connected again after the stop", AfterWindow, standby(func(o *Observation) { o.HeardLast = stoppedAt.Add(time.Minute) }), Refuse, "connected again"},
 		{"the standby shows no window", AfterWindow, standby(func(o *Observation) { o.ProvenUntil = time.Time{} }), Refuse, "does not say until when it had every commit"},
 		{"the old primary's clock was never measured", AfterWindow, suspect(func(o *Observation) { o.ClockOffsetAt = time.Time{} }), Refuse, "clock of node a was not measured"},
 		{"the old primary's clock was wrong", AfterWindow, suspect(func(o *Observation) { o.ClockOffset = 3 * time.Second }), Refuse, "clock of node a was off by 3s"},

@@ -105,7 +105,7 @@ type Observation struct {
 	WaitsForStandby bool
 	Position        uint64    // highest log position that it has
 	ConnectedSince  time.Time // as standby: since when it is connected; zero = unknown
-	LostSince       time.Time // as standby: since when it is not, on the node's clock; zero = unknown
+	HeardLast       time.Time // as standby: when its primary was heard last, on the node's clock; zero = unknown
 
 	LastGoodProbe time.Time // committed below the threshold
 	LastBadProbe  time.Time // failed, timed out or above the threshold

@@ -133,7 +133,7 @@ func waits(h HADR) bool {
 // assessStandby judges all log streams: the weakest decides.
 func assessStandby(o *failover.Observation, s Settings, blocks []HADR) {
 	o.Fitness = failover.Fit
-	o.ProvenUntil, o.LostSince = proven(blocks)
+	o.ProvenUntil, o.HeardLast = proven(blocks, o.HostTime)
 	for _, b := range blocks {
 		end := b.PeerWindowEnd
 		if !end.IsZero() && unprotected(b) == "" {
@@ -154,17 +154,17 @@ func assessStandby(o *failover.Observation, s Settings, blocks []HADR) {
 	}
 }
 
-// proven is until when the standby certainly has every commit, and since when
-// it is without its primary. Db2 leaves the end of the window as it was at the
+// proven is until when the standby certainly has every commit, and when it
+// heard its primary last. Db2 leaves the end of the window as it was at the
 // disconnection, also when the window is over; until then the primary can't
 // have committed without its standby. So a primary that died before that end
 // took nothing with it
 // (https://ibm.github.io/db2-hadr-wiki/hadrTakeover.html).
-func proven(blocks []HADR) (until, lost time.Time) {
+func proven(blocks []HADR, now time.Time) (until, heard time.Time) {
 	for _, b := range blocks {
 		alone := b.State == "DISCONNECTED_PEER" || b.State == "REMOTE_CATCHUP_PENDING"
 		confirms := b.SyncMode == "SYNC" || b.SyncMode == "NEARSYNC"
-		if !alone || !confirms || b.ConnectStatus != "DISCONNECTED" || b.PeerWindowEnd.IsZero() || b.ConnectStatusTime.IsZero() {
+		if !alone || !confirms || b.ConnectStatus != "DISCONNECTED" || b.PeerWindowEnd.IsZero() || b.SinceLastRecv == nil || now.IsZero() {
 			return time.Time{}, time.Time{}
 		}
 		if slices.Contains(b.Flags, "STANDBY_TABLESPACE_ERROR") {
@@ -173,11 +173,11 @@ func proven(blocks []HADR) (until, lost time.Time) {
 		if end := b.PeerWindowEnd.Add(-windowMargin); until.IsZero() || end.Before(until) {
 			until = end
 		}
-		if b.ConnectStatusTime.After(lost) {
-			lost = b.ConnectStatusTime
+		if at := now.Add(-time.Duration(*b.SinceLastRecv) * time.Second); at.After(heard) {
+			heard = at
 		}
 	}
-	return until, lost
+	return until, heard
 }
 
 // unfit says why a standby may not be promoted without loss, and what a human

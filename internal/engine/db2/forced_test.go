@@ -78,8 +78,8 @@ func TestStartAlone(t *testing.T) {
 // What a standby proves once it is alone, as the output of db2pd shows it.
 func TestProven(t *testing.T) {
 	end := hostNow.Add(-time.Minute)
-	lost := end.Add(-4 * time.Minute)
-	alone := HADR{Role: "STANDBY", SyncMode: "NEARSYNC", State: "REMOTE_CATCHUP_PENDING", ConnectStatus: "DISCONNECTED", ConnectStatusTime: lost, PeerWindowEnd: end}
+	silent := int64(320)
+	alone := HADR{Role: "STANDBY", SyncMode: "NEARSYNC", State: "REMOTE_CATCHUP_PENDING", ConnectStatus: "DISCONNECTED", SinceLastRecv: &silent, PeerWindowEnd: end}
 	with := func(change func(*HADR)) []HADR { h := alone; change(&h); return []HADR{h} }
 	tests := []struct {
 		name   string
@@ -93,15 +93,15 @@ func TestProven(t *testing.T) {
 		{"never in peer", with(func(h *HADR) { h.PeerWindowEnd = time.Time{} }), time.Time{}},
 		{"commits do not wait for it", with(func(h *HADR) { h.SyncMode = "ASYNC" }), time.Time{}},
 		{"a table space is broken", with(func(h *HADR) { h.Flags = []string{"STANDBY_TABLESPACE_ERROR"} }), time.Time{}},
-		{"nobody knows since when it is alone", with(func(h *HADR) { h.ConnectStatusTime = time.Time{} }), time.Time{}},
+		{"nobody knows when it heard its primary last", with(func(h *HADR) { h.SinceLastRecv = nil }), time.Time{}},
 		{"the weakest of two log streams", append(with(func(h *HADR) { h.PeerWindowEnd = end.Add(time.Minute) }), alone), end.Add(-windowMargin)},
 		{"one of two log streams proves nothing", append(with(func(h *HADR) { h.PeerWindowEnd = time.Time{} }), alone), time.Time{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			until, since := proven(tt.blocks)
-			if !until.Equal(tt.until) || since.IsZero() != tt.until.IsZero() {
-				t.Errorf("proven until %v since %v, want %v", until, since, tt.until)
+			until, heard := proven(tt.blocks, hostNow)
+			if !until.Equal(tt.until) || heard.IsZero() != tt.until.IsZero() || !heard.IsZero() && !heard.Equal(hostNow.Add(-320*time.Second)) {
+				t.Errorf("proven until %v, heard %v; want %v", until, heard, tt.until)
 			}
 		})
 	}
