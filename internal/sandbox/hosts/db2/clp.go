@@ -101,9 +101,8 @@ func CLP(ctx context.Context, env Env, args []string) int {
 		defer func() { _ = f.Close() }()
 		return p.script(f)
 	case len(rest) > 0:
-		r, _ := p.command(strings.Join(rest, " "))
-		p.print(r)
-		return r.Code
+		code, _ := p.run(strings.Join(rest, " "))
+		return code
 	}
 	return p.script(env.Stdin)
 }
@@ -163,16 +162,9 @@ func (p *processor) script(in io.Reader) int {
 		if complete {
 			pending.Reset()
 			for _, statement := range p.split(whole) {
-				if p.echo {
-					fmt.Fprintln(p.env.Stdout, statement)
-				}
-				answer, quit := p.command(statement)
-				p.print(answer)
-				if p.file != "" || p.echo {
-					fmt.Fprintln(p.env.Stdout)
-				}
-				code |= answer.Code
-				if quit || (p.stop && answer.Code >= codeError) {
+				answered, quit := p.run(statement)
+				code |= answered
+				if quit || (p.stop && answered >= codeError) {
 					return code
 				}
 			}
@@ -181,6 +173,19 @@ func (p *processor) script(in io.Reader) int {
 			return code
 		}
 	}
+}
+
+// run answers one statement.
+func (p *processor) run(statement string) (code int, quit bool) {
+	if p.echo {
+		fmt.Fprintln(p.env.Stdout, statement)
+	}
+	answer, quit := p.command(statement)
+	p.print(answer)
+	if p.file != "" || p.echo {
+		fmt.Fprintln(p.env.Stdout)
+	}
+	return answer.Code, quit
 }
 
 // lines reads line by line. A killed processor waits for no input.

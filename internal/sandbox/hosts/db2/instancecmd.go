@@ -27,6 +27,9 @@ func PD(ctx context.Context, env Env, args []string) int {
 		}
 	}
 	conn, err := attach(ctx, env.Net)
+	if ctx.Err() != nil {
+		return 0 // killed
+	}
 	if err != nil {
 		fmt.Fprint(env.Stdout, instanceDownText)
 		return 0

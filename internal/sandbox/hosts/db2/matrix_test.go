@@ -69,13 +69,6 @@ func bring(x *pair, r matrixRow) (acked []int64) {
 	x.b.waitFor(state, 10*time.Second)
 	w := x.a.write("c")
 	time.Sleep(2 * time.Second)
-	left := func() int {
-		var epoch int64
-		if end := x.b.pd()["PEER_WINDOW_END"]; strings.Contains(end, "(") {
-			_, _ = fmt.Sscanf(end[strings.Index(end, "("):], "(%d)", &epoch)
-		}
-		return int(epoch - time.Now().Unix())
-	}
 	switch {
 	case r.Connect == "DISCONNECTED":
 		x.fab.CutBoth("a", "b")
@@ -93,7 +86,7 @@ func bring(x *pair, r matrixRow) (acked []int64) {
 	}
 	if r.Left != nil && (r.Connect == "DISCONNECTED" || r.Really == "silent_dead") {
 		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
-		for left() > *r.Left {
+		for x.b.epoch("PEER_WINDOW_END")-time.Now().Unix() > int64(*r.Left) {
 			time.Sleep(time.Second)
 		}
 	}

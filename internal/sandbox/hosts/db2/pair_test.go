@@ -43,10 +43,14 @@ type node struct {
 }
 
 type pair struct {
-	t    *testing.T
-	fab  *fabric.Fabric
-	a, b *node
+	t      *testing.T
+	fab    *fabric.Fabric
+	a, b   *node
+	atLast []func()
 }
+
+// then does something when the scenario is over, before the machines go off.
+func (x *pair) then(f func()) { x.atLast = append(x.atLast, f) }
 
 // inBubble runs a scenario in virtual time. /dev/shm or the test's directory
 // holds the disks.
@@ -95,6 +99,9 @@ func (x *pair) up() {
 }
 
 func (x *pair) close() {
+	for _, f := range x.atLast {
+		f()
+	}
 	for _, n := range []*node{x.a, x.b} {
 		if n.kill != nil {
 			n.crash()
@@ -154,11 +161,24 @@ func (n *node) env(out *bytes.Buffer, stdin string) db2.Env {
 	return db2.Env{Root: n.root, Stdin: strings.NewReader(stdin), Stdout: out, Stderr: out, Clock: n.clock, Net: n}
 }
 
-// run runs a db2 command and returns its text, joined to one line, and code.
-func (n *node) run(command string) (string, int) {
+// raw runs a db2 command and returns its text and code.
+func (n *node) raw(command string) (string, int) {
 	var out bytes.Buffer
 	code := db2.CLP(context.Background(), n.env(&out, ""), strings.Fields(command))
-	return strings.Join(strings.Fields(out.String()), " "), code
+	return out.String(), code
+}
+
+// run does the same with the text joined to one line.
+func (n *node) run(command string) (string, int) {
+	text, code := n.raw(command)
+	return strings.Join(strings.Fields(text), " "), code
+}
+
+func (n *node) fillLogDevice(full bool) {
+	n.t.Helper()
+	if err := db2.FillLogDevice(context.Background(), n, full); err != nil {
+		n.t.Fatal(err)
+	}
 }
 
 // db2 runs a db2 command that must end with a code.
@@ -185,12 +205,25 @@ func (n *node) pd() map[string]string {
 	return fields
 }
 
+// epoch returns the Unix seconds of a date of db2pd -hadr.
+func (n *node) epoch(key string) int64 {
+	var epoch int64
+	if _, in, ok := strings.Cut(n.pd()[key], "("); ok {
+		_, _ = fmt.Sscanf(in, "%d)", &epoch)
+	}
+	return epoch
+}
+
 func (n *node) state() string { return n.pd()["HADR_STATE"] }
 
 // waitFor waits until db2pd shows a state.
 func (n *node) waitFor(state db2.State, within time.Duration) {
 	n.t.Helper()
-	for end := time.Now().Add(within); ; time.Sleep(50 * time.Millisecond) {
+	pause := 50 * time.Millisecond
+	for end := time.Now().Add(within); ; time.Sleep(pause) {
+		if time.Now().After(end.Add(2*time.Second - within)) {
+			pause = 500 * time.Millisecond // a long wait needs no exact end
+		}
 		if n.state() == string(state) {
 			return
 		}
