@@ -91,9 +91,9 @@ func (s *scene) toggle(ctx context.Context, on bool) error {
 	return err
 }
 
-// standbyBehind: the standby lacks commits when the primary dies. It may not
-// take over; once the host is stopped for certain, it is started in place.
-func standbyBehind(ctx context.Context, s *scene) error {
+// leaveStandbyBehind ends with a primary whose host has vanished, and a standby
+// that lacks commits and was refused.
+func (s *scene) leaveStandbyBehind(ctx context.Context) error {
 	a, b := s.stage.Instance("a"), s.stage.Instance("b")
 	if err := s.fails("the network between the nodes is cut", func() error { s.stage.Hosts.Fabric().CutBoth(a, b); return nil }); err != nil {
 		return err
@@ -115,6 +115,16 @@ func standbyBehind(ctx context.Context, s *scene) error {
 		return err
 	}
 	s.result.expect(strings.Contains(e.Reason, "REMOTE_CATCHUP_PENDING") && e.Next != "", "the refusal does not name the state and a next command: %s; next: %s", e.Reason, e.Next)
+	return nil
+}
+
+// standbyBehind: the standby lacks commits when the primary dies. It may not
+// take over; once the host is stopped for certain, it is started in place.
+func standbyBehind(ctx context.Context, s *scene) error {
+	if err := s.leaveStandbyBehind(ctx); err != nil {
+		return err
+	}
+	a, b := s.stage.Instance("a"), s.stage.Instance("b")
 	s.stage.Hosts.Fabric().Heal(a, b)
 	if err := s.happens("somebody stops the dead host of node a", func() error {
 		_, err := ec2.NewFromConfig(s.stage.Config(Region)).StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{a}, Force: aws.Bool(true)})

@@ -29,6 +29,7 @@ type scene struct {
 type ending struct {
 	primary string
 	epoch   uint64
+	loss    bool // acknowledged commits are lost, as a person accepted
 }
 
 // patience is how long a scenario waits for what must happen.
@@ -106,7 +107,7 @@ func (s *scene) watched(ctx context.Context, d time.Duration) error {
 // takenOver waits for the end of a takeover by a node that clients then write
 // to.
 func (s *scene) takenOver(ctx context.Context, node string, epoch uint64) error {
-	s.want = ending{node, epoch}
+	s.want.primary, s.want.epoch = node, epoch
 	return s.until(ctx, "the takeover by node "+node, func(st failover.State) bool {
 		return st.Primary == node && st.Operation == nil && st.Epoch >= epoch && s.writes(node)
 	})

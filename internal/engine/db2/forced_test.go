@@ -65,15 +65,28 @@ func TestStartAlone(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHost(t)
-			h.role = tt.role
+			h.role, h.pd = tt.role, func() string { return notActivated }
 			p := order(with("step", "restart"), with("alone", tt.alone))
 			delete(p, "vip")
-			if out, code := h.run("start", p); code != 0 || h.alone != tt.want {
+			if out, code := h.run("start", p); code != 0 || h.alone != tt.want || h.killed != tt.want {
 				t.Errorf("exit code %d, started by force %d times, want %d\n%s", code, h.alone, tt.want, out)
 			}
 		})
 	}
 }
+
+// A database that is active is left alone: a kill would end its work.
+func TestStartAloneLeavesAnActiveDatabase(t *testing.T) {
+	h := newHost(t)
+	h.role = "PRIMARY"
+	p := order(with("step", "restart"), with("alone", "yes"))
+	delete(p, "vip")
+	if out, code := h.run("start", p); code != 0 || h.alone > 0 || h.killed > 0 {
+		t.Errorf("exit code %d, started by force %d times, killed %d times\n%s", code, h.alone, h.killed, out)
+	}
+}
+
+const notActivated = "Database HADRDB not activated on database member 0 or this database name cannot be found in the local database directory."
 
 // What a standby proves once it is alone, as the output of db2pd shows it.
 func TestProven(t *testing.T) {

@@ -45,17 +45,34 @@ printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoc
 
 # One start at a time; Db2 answers a second one with "already started".
 started=$(as_owner 60 db2start)
-order="activate db $database"
+activate() {
+	activated=$(as_owner 300 "db2 activate db $database")
+	code=$?
+}
+
+# A connection that came first makes the database wait for its standby, and
+# everything else with it. So the server, which serves nothing yet, is killed,
+# and started with this as its first command.
+start_alone() {
+	activated=$(runuser -l "$owner" -c "export LC_ALL=C.UTF-8 LANG=C.UTF-8; timeout -k 5 60 db2_kill >/dev/null 2>&1; timeout -k 5 60 db2start >/dev/null 2>&1; timeout -k 5 200 db2 start hadr on db $database as primary by force" 2>&1)
+	code=$?
+	case "$activated" in
+	*SQL1777N*) code=0 ;; # HADR is started already
+	esac
+}
+
+role=
 if [ "$alone" = yes ]; then
-	case "$(as_owner 15 "db2 get db cfg for $database")" in
-	*'HADR database role'*'= PRIMARY'*) order="start hadr on db $database as primary by force" ;;
+	case "$(as_owner 15 "db2pd -db $database -hadr")" in
+	*'HADR_ROLE = '*) ;; # active, so that nothing is to be killed
+	*)
+		case "$(as_owner 15 "db2 get db cfg for $database")" in
+		*'HADR database role'*'= PRIMARY'*) role=PRIMARY ;;
+		esac
+		;;
 	esac
 fi
-activated=$(as_owner 300 "db2 $order")
-code=$?
-case "$activated" in
-*SQL1777N*) code=0 ;; # HADR is started already
-esac
+if [ "$role" = PRIMARY ]; then start_alone; else activate; fi
 section outcome
 if [ "$code" -lt 4 ]; then printf 'started\n'; else printf 'failed\n'; fi
 section reason
