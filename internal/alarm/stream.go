@@ -79,19 +79,26 @@ const instant = time.Millisecond
 // publishes every 7 s repeats it after 60.
 const worstTicks = 360
 
-// Worst returns the longest time from a failure to the alarm, over all phases of
-// the failure, of the tickers and of the evaluations, when every datum is seen
-// at once. It is false if the alarm is not raised in all of them. There is an
-// impact for each of the definition's metrics; their tickers run in step.
+// Worst is what an alarm does about a failure over all phases, when every datum
+// is seen at once.
+type Worst struct {
+	Longest time.Duration // from the failure to the alarm, where it is raised
+	Always  bool          // it is raised whatever the phases
+	Ever    bool          // there are phases in which it is raised
+}
+
+// Worst looks at all phases of a failure, of the tickers and of the evaluations.
+// There is an impact for each of the definition's metrics; their tickers run in
+// step.
 //
 // While the order of failure, ticks, periods and evaluations stays the same, the
 // time changes linearly with each phase. So the longest time lies where that
 // order changes, and only such phases are tried.
-func (w *Watch) Worst(impacts []Impact) (time.Duration, bool) {
+func (w *Watch) Worst(impacts []Impact) Worst {
 	before, after := w.Horizon(impacts)
 	step, phase := w.Schedule.Step(), w.Schedule.Phase
 	defer func() { w.Schedule.Phase = phase }()
-	longest := time.Duration(0)
+	out := Worst{Always: true}
 	data := make([][]Datum, len(impacts))
 	for _, offset := range w.offsets(impacts) {
 		for _, failure := range w.failures(before, offset, impacts) {
@@ -100,14 +107,14 @@ func (w *Watch) Worst(impacts []Impact) (time.Duration, bool) {
 			}
 			for _, w.Schedule.Phase = range borders(step, 0, w.Schedule.Cutoff) {
 				at, ok := w.FirstAlarm(data, failure, failure+after)
-				if !ok {
-					return 0, false
+				if ok {
+					out.Longest, out.Ever = max(out.Longest, at-failure), true
 				}
-				longest = max(longest, at-failure)
+				out.Always = out.Always && ok
 			}
 		}
 	}
-	return longest, true
+	return out
 }
 
 // offsets are the tickers' offsets at which a tick, or a datum, changes its

@@ -30,7 +30,7 @@ type Watch struct {
 	metrics  int
 
 	cells  []Aggregate
-	points []Point
+	slots  []Slot
 	values []Series // of the metrics, in order
 }
 
@@ -70,7 +70,8 @@ func NewWatch(d Definition) (*Watch, error) {
 	if err := w.resolves(w.root, nil); err != nil {
 		return nil, fmt.Errorf("alarm %s: %w", d.Name, err)
 	}
-	if _, err := w.read(0, make([][]Datum, w.metrics)); err != nil { // the kind of a value does not depend on data
+	w.values = make([]Series, w.metrics)
+	if err := w.read(0, make([][]Datum, w.metrics)); err != nil { // the kind of a value does not depend on data
 		return nil, fmt.Errorf("alarm %s: %w", d.Name, err)
 	}
 	return w, nil
@@ -111,11 +112,12 @@ func (w *Watch) find(id string) int {
 // that it has. data holds the values of each of the definition's metrics, in
 // order of their time stamps.
 func (w *Watch) State(at time.Duration, data [][]Datum) State {
-	points, err := w.read(at, data)
-	if err != nil {
+	if err := w.read(at, data); err != nil {
 		return Retain // CloudWatch does not evaluate what does not fit together
 	}
-	return w.criteria.Evaluate(day0.Add(at), points).State
+	c := &w.criteria
+	state, _ := Decide(w.slots, c.N, c.M, c.Treatment)
+	return state
 }
 
 // FirstAlarm returns the first evaluation after from, and not after until, that
@@ -130,76 +132,78 @@ func (w *Watch) FirstAlarm(data [][]Datum, from, until time.Duration) (at time.D
 	return 0, false
 }
 
-// read computes the evaluation range, oldest first.
-func (w *Watch) read(at time.Duration, data [][]Datum) ([]Point, error) {
+// Sees returns which time stamps [start, end) an evaluation looks at.
+func (w *Watch) Sees(at time.Duration) (start, end time.Duration) {
+	start = w.Schedule.Start(day0.Add(at)).Sub(day0)
+	return start, start + time.Duration(w.Schedule.Range)*w.Schedule.Period
+}
+
+// read fills slots with the evaluation range, oldest first.
+func (w *Watch) read(at time.Duration, data [][]Datum) error {
 	s := &w.Schedule
-	query := day0.Add(at)
-	grid := Grid{Start: s.Start(query), Period: s.Period, N: s.Range}
-	w.points = w.points[:0]
+	grid := Grid{Start: s.Start(day0.Add(at)), Period: s.Period, N: s.Range}
+	start := grid.Start.Sub(day0)
+	w.slots = w.slots[:0]
 	if q := &w.queries[w.root]; q.expression == nil {
-		w.collect(q, data[q.metric], at, grid)
+		w.collect(q, data[q.metric], at, start)
 		for i := range w.cells {
-			p := Point{Start: grid.At(i), Value: math.NaN(), Samples: w.cells[i].Count}
-			if v, ok := q.statistic.Value(&w.cells[i]); ok {
-				p.Value = v
-			}
-			w.points = append(w.points, p)
+			w.slots = append(w.slots, w.criteria.Slot(Point{Value: q.value(&w.cells[i])}))
 		}
-		return w.points, nil
+		return nil
 	}
-	w.values = w.values[:0]
 	for i := range w.queries {
 		if q := &w.queries[i]; q.expression == nil {
-			w.values = append(w.values, w.series(q, data[q.metric], at, grid))
+			w.collect(q, data[q.metric], at, start)
+			values := w.values[q.metric].Values[:0]
+			for j := range w.cells {
+				values = append(values, q.value(&w.cells[j]))
+			}
+			w.values[q.metric] = Series{Label: q.Label, Values: values}
 		}
 	}
 	v, err := w.value(w.root, grid)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	series, ok := v.Single()
 	if !ok {
-		return nil, fmt.Errorf("expression %q must give one time series", w.queries[w.root].Expression)
+		return fmt.Errorf("expression %q must give one time series", w.queries[w.root].Expression)
 	}
-	for i, f := range series.Values {
-		w.points = append(w.points, Point{Start: grid.At(i), Value: f})
+	for _, f := range series.Values {
+		w.slots = append(w.slots, w.criteria.Slot(Point{Value: f}))
 	}
-	return w.points, nil
+	return nil
 }
 
-// collect sums up what the evaluation sees in each period of the grid.
-func (w *Watch) collect(q *watched, data []Datum, at time.Duration, grid Grid) {
-	if cap(w.cells) < grid.N {
-		w.cells = make([]Aggregate, grid.N)
+// value is the statistic of one period, NaN if there is no datapoint.
+func (q *watched) value(a *Aggregate) float64 {
+	if v, ok := q.statistic.Value(a); ok {
+		return v
 	}
-	w.cells = w.cells[:grid.N]
+	return math.NaN()
+}
+
+// collect sums up what the evaluation sees in each period from start on.
+func (w *Watch) collect(q *watched, data []Datum, at, start time.Duration) {
+	n, period := w.Schedule.Range, w.Schedule.Period
+	if cap(w.cells) < n {
+		w.cells = make([]Aggregate, n)
+	}
+	w.cells = w.cells[:n]
 	clear(w.cells)
-	start := grid.Start.Sub(day0)
-	end := start + time.Duration(grid.N)*grid.Period
+	end := start + time.Duration(n)*period
 	for i := len(data) - 1; i >= 0 && data[i].At >= start; i-- {
 		if data[i].At >= end || data[i].Seen > at {
 			continue
 		}
 		v := data[i].Value
-		cell := &w.cells[(data[i].At-start)/grid.Period]
+		cell := &w.cells[(data[i].At-start)/period]
 		if q.statistic.NeedsSamples() {
 			cell.Add(v, 1)
 		} else {
 			cell.MergeSummary(&Aggregate{Count: 1, Sum: v, Min: v, Max: v})
 		}
 	}
-}
-
-func (w *Watch) series(q *watched, data []Datum, at time.Duration, grid Grid) Series {
-	w.collect(q, data, at, grid)
-	s := Series{Label: q.Label, Values: make([]float64, grid.N)}
-	for i := range w.cells {
-		s.Values[i] = math.NaN()
-		if v, ok := q.statistic.Value(&w.cells[i]); ok {
-			s.Values[i] = v
-		}
-	}
-	return s
 }
 
 func (w *Watch) value(i int, grid Grid) (Value, error) {
