@@ -1,0 +1,141 @@
+package postgresql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/document"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// Shell runs a script as root on this host and returns what it printed. When
+// ctx ends, everything that the script started is gone.
+type Shell interface {
+	Run(ctx context.Context, script string) (output string, code int, err error)
+}
+
+// Local is the server on this host, for an agent.
+type Local struct {
+	Group string
+	Node  string
+	Shell Shell
+	Clock clock.Clock
+}
+
+// View reads the node's own view, as the status document does.
+func (l Local) View(ctx context.Context, settings map[string]string) failover.Observation {
+	o := failover.Observation{Source: "agent"}
+	s, err := ParseSettings(settings)
+	if err != nil {
+		unreadable(&o, err.Error())
+		return o
+	}
+	d := documents["status"]
+	script, err := d.Render(s.parameters(d, l.Group, l.Node, nil))
+	if err != nil {
+		unreadable(&o, err.Error())
+		return o
+	}
+	output, code, err := l.Shell.Run(ctx, script)
+	o.ReadAt = l.Clock.Now()
+	if err != nil {
+		o.Answer, o.AnswerError = failover.Silent, err.Error()
+		return o
+	}
+	report, err := ParseReport(output)
+	if err != nil {
+		unreadable(&o, fmt.Sprintf("exit code %d: %v", code, err))
+		return o
+	}
+	assess(&o, s, l.Node, report)
+	return o
+}
+
+// probeLockTimeout is how long a probe waits for a lock on its own row, which
+// nobody but a probe before it takes.
+const probeLockTimeout = "3s"
+
+// Probe commits the row of this node in a table of its own, haprobe.beat, over
+// a new connection as a client would make it. The password comes from the
+// agent's environment or password file
+// (https://www.postgresql.org/docs/15/libpq-pgpass.html).
+func (l Local) Probe(ctx context.Context, node string, settings map[string]string) error {
+	s, err := ParseSettings(settings)
+	if err != nil {
+		return err
+	}
+	c, err := l.connect(ctx, s)
+	if err != nil {
+		return fmt.Errorf("probing database %s: %w", s.Database, err)
+	}
+	// The end of the connection is not part of the round trip, and ctx may be
+	// over by then.
+	defer c.Close(context.WithoutCancel(ctx))
+	tag, err := c.Exec(ctx, `UPDATE haprobe.beat SET seq = seq + 1, ts = clock_timestamp() WHERE node = $1`, node)
+	var refused *pgconn.PgError
+	switch {
+	case errors.As(err, &refused) && refused.Code == "55P03": // lock_not_available: what a living database does
+		return nil
+	case err != nil:
+		return fmt.Errorf("probing database %s: %w", s.Database, err)
+	case tag.RowsAffected() != 1:
+		return fmt.Errorf("probing database %s: table haprobe.beat has %d rows for node %s, want 1: see docs/guides/postgresql.md", s.Database, tag.RowsAffected(), node)
+	}
+	return nil
+}
+
+func (l Local) connect(ctx context.Context, s Settings) (*pgx.Conn, error) {
+	c, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable application_name=hadr-agent", s.Socket, s.Port, s.User, s.Database))
+	if err != nil {
+		return nil, err
+	}
+	c.RuntimeParams["lock_timeout"] = probeLockTimeout
+	return pgx.ConnectConfig(ctx, c)
+}
+
+// Fenced is how a server was kept from writing.
+type Fenced struct {
+	How  string // "was down", "stopped in order", "stopped at once", "killed"
+	Took time.Duration
+}
+
+// Fence takes the writes away from the server on this host within a limit of
+// whole seconds, at least 4, whatever state it is in: it ends the sessions, then
+// stops the server in order, then at once, then kills it. A nil error means that
+// its process is gone. It asks for no lease and no record: what decided is the
+// caller's own clock.
+func (l Local) Fence(ctx context.Context, settings map[string]string, limit time.Duration) (Fenced, error) {
+	s, err := ParseSettings(settings)
+	if err != nil {
+		return Fenced{}, err
+	}
+	whole := int(limit / time.Second)
+	if whole < 4 {
+		return Fenced{}, fmt.Errorf("fencing the server: a limit of %s is too short, want at least 4s", limit)
+	}
+	script, err := fence.Render(s.parameters(fence, l.Group, l.Node, map[string]string{"limit": strconv.Itoa(whole)}))
+	if err != nil {
+		return Fenced{}, fmt.Errorf("fencing the server: %w", err)
+	}
+	start := l.Clock.Now()
+	output, code, err := l.Shell.Run(ctx, script)
+	took := l.Clock.Now().Sub(start)
+	if err != nil {
+		return Fenced{Took: took}, fmt.Errorf("fencing the server in %s: %w", s.Data, err)
+	}
+	report, err := document.ParseReport(output)
+	if err != nil {
+		return Fenced{Took: took}, fmt.Errorf("fencing the server in %s: %w", s.Data, err)
+	}
+	if code != 0 {
+		return Fenced{Took: took}, fmt.Errorf("fencing the server in %s: %s", s.Data, report["how"])
+	}
+	return Fenced{How: report["how"], Took: took}, nil
+}

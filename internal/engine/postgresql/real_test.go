@@ -1,0 +1,186 @@
+package postgresql_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/command"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql/pgtest"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// realVariable turns on the tests with real servers: make test-postgresql.
+const realVariable = "HADR_TEST_POSTGRESQL"
+
+var (
+	template *pgtest.Template
+	prepare  = sync.OnceValue(func() error {
+		bin, err := pgtest.Programs()
+		if err != nil {
+			return err
+		}
+		template, err = pgtest.New(bin)
+		return err
+	})
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if template != nil {
+		template.Close()
+	}
+	os.Exit(code)
+}
+
+// group is a pair of real servers under the engine, which reaches them through
+// documents as in production.
+type group struct {
+	*pgtest.Pair
+	t        *testing.T
+	settings map[string]string
+	engine   *postgresql.Engine
+	attempt  int
+}
+
+const tableARN = "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr"
+
+const endpoint = "192.168.77.10"
+
+var (
+	nodeA = failover.NodeConfig{ID: "a", Instance: "i-a"}
+	nodeB = failover.NodeConfig{ID: "b", Instance: "i-b"}
+)
+
+// newGroup starts a pair, or skips the test where there are no servers to run.
+func newGroup(t *testing.T, mode postgresql.Mode, configure ...string) *group {
+	t.Helper()
+	if os.Getenv(realVariable) == "" {
+		t.Skipf("%s is not set: make test-postgresql runs the tests with real servers", realVariable)
+	}
+	if err := prepare(); err != nil {
+		t.Skip(err)
+	}
+	t.Parallel()
+	g := &group{Pair: template.Pair(t, mode == postgresql.Sync, configure...), t: t}
+	g.settings = map[string]string{
+		"replication_mode": string(mode), "max_rpo_seconds": "30", "table_arn": tableARN,
+		"address_a": g.ToA.Addr(), "address_b": g.ToB.Addr(), "replication_user": pgtest.ReplicationUser, "sslmode": "disable",
+	}
+	for _, kind := range postgresql.Kinds() {
+		g.settings[kind+"_document"] = kind
+	}
+	g.engine = postgresql.New(g, clock.System())
+	return g
+}
+
+func (g *group) host(id string) *pgtest.Host {
+	if id == "a" || id == "i-a" {
+		return g.A
+	}
+	return g.B
+}
+
+// of are the settings as a node has them: in production both nodes have the
+// same paths and ports.
+func (g *group) of(node string) map[string]string {
+	h := g.host(node)
+	s := map[string]string{"data_directory": h.Data, "socket_directory": h.Socket, "port": h.Port, "owner": "postgres", "bin_directory": template.Bin()}
+	for name, value := range g.settings {
+		s[name] = value
+	}
+	return s
+}
+
+// Run implements postgresql.Runner.
+func (g *group) Run(ctx context.Context, q command.Request) command.Result {
+	d, err := postgresql.DocumentOf(q.Document)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	// What names the server is the node's own here.
+	values := map[string]string{}
+	for name, value := range q.Parameters {
+		values[name] = value
+	}
+	for name, value := range map[string]string{"data": "data_directory", "socket": "socket_directory", "port": "port"} {
+		if _, ok := values[name]; ok {
+			values[name] = g.of(q.Instance)[value]
+		}
+	}
+	script, err := d.Render(values)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	out, code, err := g.host(q.Instance).Run(ctx, script)
+	res := command.Result{CommandID: "c", Outcome: command.OK, Code: code, Stdout: out}
+	switch {
+	case err != nil:
+		res.Outcome, res.Detail = command.Unknown, err.Error()
+	case code != 0:
+		res.Outcome = command.Failed
+	}
+	return res
+}
+
+func (g *group) within(d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(g.t.Context(), d)
+	g.t.Cleanup(cancel)
+	return ctx
+}
+
+func (g *group) observe(n failover.NodeConfig) failover.Observation {
+	g.t.Helper()
+	return g.engine.Observe(g.within(10*time.Second), "orders", n, g.of(n.ID))
+}
+
+// order is what the engine is asked to do on a node in an epoch.
+func (g *group) order(n failover.NodeConfig, epoch uint64) control.Promotion {
+	g.attempt++
+	return control.Promotion{
+		Group: "orders", Node: n, Epoch: epoch, OperationID: fmt.Sprintf("op%d", epoch), Attempt: g.attempt, VIP: endpoint,
+		Deadline: time.Now().Add(time.Minute), Settings: g.of(n.ID),
+	}
+}
+
+// promote takes over, and moves the endpoint to the new primary as redirect does.
+func (g *group) promote(n failover.NodeConfig, epoch uint64) control.PromotionResult {
+	g.t.Helper()
+	r := g.engine.Promote(g.within(time.Minute), g.order(n, epoch), nil)
+	if r.Outcome != failover.OK {
+		g.t.Fatalf("promoting node %s: %+v", n.ID, r)
+	}
+	g.Endpoint.Point(g.host(n.ID).Address())
+	return r
+}
+
+// eventually waits until a node reads as wanted.
+func (g *group) eventually(n failover.NodeConfig, what string, holds func(failover.Observation) bool) failover.Observation {
+	g.t.Helper()
+	var last failover.Observation
+	end := time.Now().Add(20 * time.Second)
+	for {
+		if last = g.observe(n); holds(last) {
+			return last
+		}
+		if time.Now().After(end) {
+			g.t.Fatalf("node %s: not %s within 20 s: %+v", n.ID, what, last)
+		}
+	}
+}
+
+func fit(o failover.Observation) bool {
+	return o.Role == failover.RoleStandby && o.Fitness == failover.Fit && !o.PartnerLost
+}
+
+// client writes through the endpoint.
+func (g *group) client() *pgtest.Client {
+	g.t.Helper()
+	return pgtest.NewClient(g.t, g.Endpoint.Addr())
+}

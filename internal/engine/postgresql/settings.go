@@ -1,0 +1,163 @@
+// Package postgresql is the engine for a pair of PostgreSQL servers with
+// streaming replication: it reads what a node says of itself, promotes a
+// standby, changes the roles in order and brings an old primary back, through
+// SSM documents, and knows what PostgreSQL's positions and timing mean.
+//
+// What a standby can do reaches the core as data. A synchronous standby has
+// every acknowledged commit as long as its primary waits for it, which it asks
+// its primary for while it can; an asynchronous one lacks at most what its
+// primary acknowledged since it was last heard of. Both proofs age, and the
+// moment when they are too old is the end of a window, as Db2's peer window is.
+package postgresql
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/document"
+)
+
+// Mode is how commits wait for the standby.
+type Mode string
+
+// The modes.
+const (
+	Sync  Mode = "sync"  // a commit is acknowledged once the standby has it on disk
+	Async Mode = "async" // it is acknowledged before (R33)
+)
+
+// Defaults of the settings.
+const (
+	defaultPort        = "5432"
+	defaultOwner       = "postgres"
+	defaultSocket      = "/var/run/postgresql"
+	defaultReplication = "hadr"
+	defaultDatabase    = "postgres"
+	defaultSSLMode     = "prefer"
+	// defaultSyncWindow is how long a standby trusts what its primary said about
+	// waiting for it. Who tells a primary not to wait has to let it pass first.
+	defaultSyncWindow = 5 * time.Minute
+	// defaultMaxLag is one segment of the log
+	// (https://www.postgresql.org/docs/15/wal-internals.html).
+	defaultMaxLag      = 16 << 20
+	defaultRejoinLimit = 5 * time.Minute
+)
+
+// Settings are the engine's own settings of a group.
+type Settings struct {
+	Mode      Mode
+	Owner     string // user who owns the server
+	Data      string // data directory
+	Bin       string // directory of pg_ctl and its like
+	Socket    string // directory of the server's Unix socket
+	Port      string
+	Config    string            // path of a postgresql.conf outside the data directory, "none"
+	Database  string            // of the agent's probe
+	User      string            // who replicates, rewinds and probes
+	SSLMode   string            // of the connections between the nodes
+	Addresses map[string]string // node -> host:port, for the other node
+
+	MaxLag      int64         // bytes that a standby may have lacked when it last heard of its primary
+	Window      time.Duration // how long the last word of the primary proves what the standby has; asynchronous: the declared RPO
+	RejoinLimit time.Duration // of pg_rewind
+
+	Documents map[string]string // kind -> name or ARN; a kind that is missing is done by hand
+	Versions  map[string]string // kind -> version of the document, "" = the default one
+	TableARN  string
+}
+
+// ParseSettings reads the settings of a group's configuration:
+// replication_mode (sync or async; required), data_directory and bin_directory
+// (absolute paths; required), owner, socket_directory, port, config_file,
+// database, replication_user, sslmode, address_NODE (host or host:port),
+// max_lag_bytes, sync_window_seconds, max_rpo_seconds (required for async),
+// rejoin_limit_seconds, KIND_document, KIND_document_version and table_arn.
+func ParseSettings(m map[string]string) (Settings, error) {
+	s := Settings{
+		Mode: Mode(m["replication_mode"]), Owner: or(m["owner"], defaultOwner), Data: m["data_directory"], Bin: m["bin_directory"],
+		Socket: or(m["socket_directory"], defaultSocket), Port: or(m["port"], defaultPort), Config: or(m["config_file"], "none"),
+		Database: or(m["database"], defaultDatabase), User: or(m["replication_user"], defaultReplication), SSLMode: or(m["sslmode"], defaultSSLMode),
+		Addresses: map[string]string{}, Documents: map[string]string{}, Versions: map[string]string{}, TableARN: m["table_arn"],
+	}
+	for name, value := range m {
+		if node, ok := strings.CutPrefix(name, "address_"); ok && value != "" {
+			s.Addresses[node] = value
+		}
+	}
+	for _, kind := range Kinds() {
+		s.Documents[kind], s.Versions[kind] = m[kind+"_document"], m[kind+"_document_version"]
+	}
+	if s.Mode != Sync && s.Mode != Async {
+		return Settings{}, fmt.Errorf("setting replication_mode = %q: want sync or async", s.Mode)
+	}
+	for p, value := range map[document.Parameter]string{
+		document.Owner: s.Owner, paramData: s.Data, paramBin: s.Bin, paramSocket: s.Socket, paramPort: s.Port, paramConfig: s.Config,
+		paramUser: s.User, paramSSLMode: s.SSLMode, paramDatabase: s.Database,
+	} {
+		if err := p.Check(value); err != nil {
+			return Settings{}, fmt.Errorf("settings of the database: %w", err)
+		}
+	}
+	return s, s.readNumbers(m)
+}
+
+func (s *Settings) readNumbers(m map[string]string) error {
+	number := func(name string, fallback int64) (int64, error) {
+		if m[name] == "" {
+			return fallback, nil
+		}
+		n, err := strconv.ParseInt(m[name], 10, 64)
+		if err != nil || n <= 0 || n > 1<<50 {
+			return 0, fmt.Errorf("setting %s = %q: want a whole number above 0", name, m[name])
+		}
+		return n, nil
+	}
+	seconds := func(name string, fallback time.Duration) (time.Duration, error) {
+		n, err := number(name, int64(fallback/time.Second))
+		if err == nil && n > 86400 {
+			return 0, fmt.Errorf("setting %s = %q: want at most a day in seconds", name, m[name])
+		}
+		return time.Duration(n) * time.Second, err
+	}
+	var err error
+	if s.MaxLag, err = number("max_lag_bytes", defaultMaxLag); err != nil {
+		return err
+	}
+	if s.RejoinLimit, err = seconds("rejoin_limit_seconds", defaultRejoinLimit); err != nil {
+		return err
+	}
+	if s.Mode == Sync {
+		s.Window, err = seconds("sync_window_seconds", defaultSyncWindow)
+		return err
+	}
+	if m["max_rpo_seconds"] == "" {
+		return fmt.Errorf("setting max_rpo_seconds is missing: an asynchronous standby lacks the newest commits, so declare how many seconds of them may be lost")
+	}
+	s.Window, err = seconds("max_rpo_seconds", 0)
+	return err
+}
+
+func or(value, fallback string) string {
+	if value == "" {
+		return fallback
+	}
+	return value
+}
+
+// peer is where the node other than this one is found, "none" if that is not
+// declared.
+func (s Settings) peer(node string) (host, port string) {
+	for other, address := range s.Addresses {
+		if other == node {
+			continue
+		}
+		if h, p, err := net.SplitHostPort(address); err == nil {
+			return h, p
+		}
+		return address, s.Port
+	}
+	return "none", s.Port
+}
