@@ -1,16 +1,22 @@
-// Package agent is the loop on a database host: it measures the round trip of
-// SQL on a fixed ticker, publishes it as a metric, and writes what it sees to
-// the node's item of the record.
+// Package agent is the loop on a database host. It measures the round trip of
+// SQL on a fixed ticker and publishes it; writes what it sees to the node's
+// item of the record; renews the lease of a primary from the health of its
+// database, and watches that of the other node; and ends a primary that is cut
+// off from everybody before its peer window does (R16).
+//
+// It knows no engine: a Database says what a database is, can do and must not
+// have done to it.
 package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/evidence"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
@@ -20,6 +26,10 @@ type Record interface {
 	Load(ctx context.Context, group string) (failover.State, error)
 	ReadProbe(ctx context.Context, group, node string) (statetable.Probe, error)
 	PutNode(ctx context.Context, group string, o failover.Observation) error
+	// ReadLease returns control.ErrNotFound where there is none.
+	ReadLease(ctx context.Context, group string) (failover.Lease, error)
+	// RenewLease returns statetable.ErrLeaseLost where asking again is of no use.
+	RenewLease(ctx context.Context, group string, next failover.Lease) error
 }
 
 // Metrics publishes one value. It must not retry: a repeated value would
@@ -32,8 +42,11 @@ type Metrics interface {
 type Database interface {
 	// View reads the node's own view. It never connects to the database.
 	View(ctx context.Context, settings map[string]string) failover.Observation
-	// Probe writes one row as a client would and commits it.
+	// Probe writes one row as a client would and commits it. An error that is a
+	// SetupError says nothing about the database.
 	Probe(ctx context.Context, node string, settings map[string]string) error
+	// Kill ends the database server at once, without a word to its log.
+	Kill(ctx context.Context, settings map[string]string) error
 }
 
 // Endpoint is the virtual address on this host.
@@ -51,6 +64,12 @@ type Offset interface {
 	Offset() (offset time.Duration, at time.Time)
 }
 
+// Takeover reaches the takeover function.
+type Takeover interface {
+	// Report invokes the function, given by name or ARN, without waiting for it.
+	Report(ctx context.Context, function string, r evidence.Report) error
+}
+
 // Agent is the loop of one node.
 type Agent struct {
 	Group    string
@@ -60,52 +79,125 @@ type Agent struct {
 	Database Database
 	Endpoint Endpoint
 	Offset   Offset
+	Takeover Takeover // nil reports nothing
+	// Watchdog is after how long a hung agent is killed and started again; 0 =
+	// never. Without it the dead-man can't be relied upon (R16).
+	Watchdog time.Duration
 	Clock    clock.Clock
 	Log      *slog.Logger
 
-	config    failover.State // last one that could be read
+	mono      func() time.Duration // since Run began
+	mu        sync.Mutex
+	declared  declaration
+	health    health
+	holding   holding
+	watching  watching
+	deadMan   deadMan
+	troubles  troubles
+	beats     map[string]beat
+	published time.Time // when the node's record was written last
+	written   string    // what of it matters to others at once
+}
+
+// declaration is what Terraform declares, and what the record says of the
+// group: the last that could be read.
+type declaration struct {
+	state     failover.State
 	probe     statetable.Probe
-	lastGood  time.Time
-	lastBad   time.Time
-	refreshed time.Time
+	refreshed time.Duration
+}
+
+func (d declaration) settings() map[string]string { return d.state.Config.Settings }
+
+// leases reports whether the group has a lease.
+func (d declaration) leases() bool { return d.probe.LeaseDuration > 0 }
+
+// mayHold reports whether the lease is this node's to renew: it is the recorded
+// primary, and nobody is about to stop it.
+func (d declaration) mayHold(node string) bool {
+	_, fenced := d.state.Fenced[node]
+	return d.state.Primary == node && !fenced
 }
 
 const (
-	// refresh is how old the declaration may be before it is read again.
-	refresh = time.Minute
+	// refreshAfter is how old the declaration may be before it is read again.
+	refreshAfter = time.Minute
 	// startPause lies between two tries to read the declaration at start.
 	startPause = 5 * time.Second
 	// writeLimit bounds each call to AWS, so that none delays the next tick.
 	writeLimit = 5 * time.Second
 )
 
-// Run measures until ctx ends.
+// Run measures until ctx ends. It returns an error if the declaration changed
+// in a way that needs a new start.
 func (a *Agent) Run(ctx context.Context) error {
+	a.mono = clock.Stopwatch(a.Clock)
+	a.beats = map[string]beat{}
 	for {
+		a.beat("start", startPause+2*writeLimit)
 		err := a.refresh(ctx)
 		if err == nil {
 			break
 		}
-		a.Log.Warn("the declaration can't be read yet", "group", a.Group, "node", a.Node, "error", err)
+		a.raise("declaration", err)
 		if a.Clock.Sleep(ctx, startPause) != nil {
 			return nil
 		}
 	}
-	interval := a.probe.Interval
-	ticker := a.Clock.NewTicker(interval)
-	defer ticker.Stop()
-	a.Log.Info("measuring", "group", a.Group, "node", a.Node, "interval", interval, "timeout", a.probe.Timeout)
-	for {
-		a.tick(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C():
-		}
-		if a.probe.Interval != interval {
-			return fmt.Errorf("the declared interval changed from %s to %s: the agent starts again", interval, a.probe.Interval)
-		}
+	a.done("start")
+	d := a.declaration()
+	if err := a.usable(d); err != nil {
+		return err
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var loops sync.WaitGroup
+	loop := func(f func(context.Context) error) {
+		loops.Go(func() { stop(f(ctx)) })
+	}
+	a.Log.Info("measuring", "group", a.Group, "node", a.Node, "interval", d.probe.Interval, "timeout", d.probe.Timeout,
+		"lease", d.probe.LeaseDuration, "renewed_every", d.probe.LeaseInterval)
+	loop(a.publishing)
+	if d.leases() {
+		loop(a.pulsing)
+		loop(a.guarding)
+	}
+	loops.Wait()
+	if err := context.Cause(ctx); err != context.Canceled && ctx.Err() != nil {
+		return asError(err)
+	}
+	return nil
+}
+
+// usable refuses a lease whose timing is unsafe.
+func (a *Agent) usable(d declaration) error {
+	if !d.leases() {
+		return nil
+	}
+	timing := failover.LeaseTiming{Duration: d.probe.LeaseDuration, Interval: d.probe.LeaseInterval, Drift: failover.DefaultDrift}
+	if why := timing.Check(); why != "" {
+		return fmt.Errorf("lease of group %s: %s: correct the resource hadr_sql_latency_metric of node %s", a.Group, why, a.Node)
+	}
+	return nil
+}
+
+// asError drops what only says that Run was to end.
+func asError(err error) error {
+	if restart, ok := err.(restartError); ok {
+		return restart
+	}
+	return nil
+}
+
+// restartError: the agent has to start again.
+type restartError struct{ why string }
+
+func (e restartError) Error() string { return e.why + ": the agent starts again" }
+
+func (a *Agent) declaration() declaration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.declared
 }
 
 // refresh reads what Terraform declares and who is primary. If the record
@@ -127,116 +219,34 @@ func (a *Agent) refresh(ctx context.Context) error {
 	if _, ok := state.Config.Node(a.Node); !ok {
 		return fmt.Errorf("group %s has no node %q", a.Group, a.Node)
 	}
-	a.probe, a.config, a.refreshed = probe, state, a.Clock.Now()
+	state.Config = state.Config.WithDefaults()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.declared = declaration{state, probe, a.mono()}
 	return nil
 }
 
-// tick measures once, publishes and writes the record.
-func (a *Agent) tick(ctx context.Context) {
-	if a.Clock.Now().Sub(a.refreshed) >= refresh {
-		if err := a.refresh(ctx); err != nil {
-			a.Log.Warn("the declaration can't be read; the last one holds", "group", a.Group, "node", a.Node, "error", err)
-		}
+// keep refreshes a declaration that has grown old, and returns the newest. It
+// is an error if what the loops were built for has changed.
+func (a *Agent) keep(ctx context.Context) (declaration, error) {
+	before := a.declaration()
+	if a.mono()-before.refreshed < refreshAfter {
+		return before, nil
 	}
-	o, latency, err := a.measure(ctx)
-	now := a.Clock.Now()
-	good := err == nil && latency < a.probe.Threshold
-	if good {
-		a.lastGood = now
-	} else {
-		a.lastBad = now
-		a.Log.Warn("probe failed", "group", a.Group, "node", a.Node, "latency", latency, "error", err)
-	}
-	if err != nil {
-		latency = a.probe.Sentinel
-	}
-	o.Node, o.Source, o.ReadAt = a.Node, "agent", now
-	o.HostTime, o.Latency, o.LastBadProbe = now, latency, a.lastBad
-	o.ClockOffset, o.ClockOffsetAt = a.Offset.Offset()
-	// R5: only a committed write of the primary is positive evidence.
-	if o.Role == failover.RolePrimary {
-		o.LastGoodProbe = a.lastGood
-	}
-	a.endpoint(ctx, o)
-	a.publish(ctx, o, latency)
-}
-
-// endpoint holds the virtual address while this node is the recorded primary
-// and its database says so too, and releases it on a standby: clients must not
-// find a way to an old primary through an address that was left behind (R25).
-func (a *Agent) endpoint(ctx context.Context, o failover.Observation) {
-	vip := a.config.Config.VIP
-	if vip == "" || o.Answer != failover.Answered {
-		return
-	}
-	ctx, cancel := clock.WithTimeout(ctx, a.Clock, writeLimit)
-	defer cancel()
-	var err error
-	switch {
-	case o.Role == failover.RolePrimary && a.config.Primary == a.Node:
-		err = a.Endpoint.Hold(ctx, vip)
-	case o.Role == failover.RoleStandby && a.config.Primary != a.Node && a.config.Operation == nil:
-		err = a.Endpoint.Release(ctx, vip)
-	}
-	if err != nil {
-		a.Log.Warn("the virtual address can't be changed", "group", a.Group, "node", a.Node, "vip", vip, "error", err)
-	}
-}
-
-func (a *Agent) publish(ctx context.Context, o failover.Observation, latency time.Duration) {
-	put, cancel := clock.WithTimeout(ctx, a.Clock, writeLimit)
-	if err := a.Metrics.Put(put, a.probe, a.Clock.Now(), float64(latency)/float64(time.Millisecond)); err != nil {
-		a.Log.Warn("publishing the latency failed", "group", a.Group, "node", a.Node, "error", err)
-	}
-	cancel()
-	write, cancel := clock.WithTimeout(ctx, a.Clock, writeLimit)
-	defer cancel()
-	if err := a.Record.PutNode(write, a.Group, o); err != nil {
-		a.Log.Warn("writing the node's record failed", "group", a.Group, "node", a.Node, "error", err)
-	}
-}
-
-// errNotServing: the database can't be measured in its role.
-var errNotServing = errors.New("the database does not serve")
-
-// measure takes the role-appropriate round trip within the hard timeout: a
-// committed write on the primary, the status command elsewhere. It connects
-// only to an active database of the recorded primary, because a connection
-// would activate an inactive old primary and spoil its return as standby
-// (APAR IT10602).
-func (a *Agent) measure(ctx context.Context) (failover.Observation, time.Duration, error) {
-	ctx, cancel := clock.WithTimeout(ctx, a.Clock, a.probe.Timeout)
-	defer cancel()
-	settings := a.config.Config.Settings
-	start := a.Clock.Now()
-	o := a.Database.View(ctx, settings)
-	latency := a.Clock.Now().Sub(start)
-	switch {
-	case o.Answer != failover.Answered:
-		return o, latency, fmt.Errorf("%w: no view of it: %s", errNotServing, o.AnswerError)
-	case o.Database != failover.DatabaseActive:
-		return o, latency, fmt.Errorf("%w: %s", errNotServing, o.Database)
-	case o.Role != failover.RolePrimary:
-		return o, latency, nil
-	}
-	if a.config.Primary != a.Node {
-		if err := a.unrecorded(ctx); err != nil {
-			return o, latency, err
-		}
-	}
-	start = a.Clock.Now()
-	err := a.Database.Probe(ctx, a.Node, settings)
-	return o, a.Clock.Now().Sub(start), err
-}
-
-// unrecorded: the database reads PRIMARY, but the record names another node.
-// After a takeover the record may just be newer than what the agent holds.
-func (a *Agent) unrecorded(ctx context.Context) error {
 	if err := a.refresh(ctx); err != nil {
-		return fmt.Errorf("the database is primary and the record can't be read: %w", err)
+		a.raise("declaration", err)
+		return before, nil
 	}
-	if a.config.Primary != a.Node {
-		return fmt.Errorf("the database is primary, but node %s is the recorded primary of epoch %d", a.config.Primary, a.config.Epoch)
+	a.clear("declaration")
+	now := a.declaration()
+	for name, changed := range map[string]bool{
+		"interval":       now.probe.Interval != before.probe.Interval,
+		"lease duration": now.probe.LeaseDuration != before.probe.LeaseDuration,
+		"lease interval": now.probe.LeaseInterval != before.probe.LeaseInterval,
+	} {
+		if changed {
+			return now, restartError{"the declared " + name + " changed"}
+		}
 	}
-	return nil
+	return now, nil
 }

@@ -3,108 +3,15 @@ package agent
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
-
-// host is a database host as the agent sees it.
-type host struct {
-	mu        sync.Mutex
-	view      failover.Observation
-	probe     func(ctx context.Context) error
-	probes    int
-	primary   string
-	recordErr error
-
-	vip    string
-	bound  bool
-	values []float64
-	times  []time.Time
-	nodes  []failover.Observation
-}
-
-func (h *host) Load(context.Context, string) (failover.State, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return failover.State{Primary: h.primary, Config: failover.Config{VIP: h.vip, Nodes: []failover.NodeConfig{{ID: "a"}, {ID: "b"}}}}, h.recordErr
-}
-
-func (h *host) ReadProbe(context.Context, string, string) (statetable.Probe, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return statetable.Probe{
-		Group: "orders", Node: "a", Namespace: "HADR", Metric: "SQLLatency",
-		Interval: 20 * time.Second, Timeout: 19 * time.Second, Threshold: 20 * time.Second, Sentinel: 20001 * time.Millisecond,
-	}, h.recordErr
-}
-
-func (h *host) PutNode(_ context.Context, _ string, o failover.Observation) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.recordErr != nil {
-		return h.recordErr
-	}
-	h.nodes = append(h.nodes, o)
-	return nil
-}
-
-func (h *host) Put(_ context.Context, _ statetable.Probe, at time.Time, ms float64) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.values, h.times = append(h.values, ms), append(h.times, at)
-	return nil
-}
-
-func (h *host) View(context.Context, map[string]string) failover.Observation {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.view
-}
-
-func (h *host) Probe(ctx context.Context, _ string, _ map[string]string) error {
-	h.mu.Lock()
-	h.probes++
-	probe := h.probe
-	h.mu.Unlock()
-	return probe(ctx)
-}
-
-func (h *host) Hold(context.Context, string) error { h.bound = true; return nil }
-
-func (h *host) Release(context.Context, string) error { h.bound = false; return nil }
-
-func (h *host) Offset() (time.Duration, time.Time) { return 0, time.Now() }
-
-func primaryHost() *host {
-	return &host{
-		primary: "a",
-		view:    failover.Observation{Answer: failover.Answered, Role: failover.RolePrimary, Database: failover.DatabaseActive, State: "PEER"},
-		probe:   func(context.Context) error { time.Sleep(30 * time.Millisecond); return nil },
-	}
-}
-
-// measure runs an agent on h for d.
-func measure(t *testing.T, h *host, d time.Duration) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	defer cancel()
-	a := &Agent{
-		Group: "orders", Node: "a", Record: h, Metrics: h, Database: h, Endpoint: h, Offset: h,
-		Clock: clock.System(), Log: slog.New(slog.DiscardHandler),
-	}
-	if err := a.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestMeasures(t *testing.T) {
 	const sentinel = 20001
@@ -127,7 +34,8 @@ func TestMeasures(t *testing.T) {
 		}, 0, false, false, false, failover.RoleStandby},
 		{"IT10602: an inactive primary is never connected to", func(h *host) { h.view.Database = failover.DatabaseInactive }, sentinel, false, false, true, failover.RolePrimary},
 		{"a primary that is not the recorded one is never connected to", func(h *host) { h.primary = "b" }, sentinel, false, false, true, failover.RolePrimary},
-		{"no view", func(h *host) { h.view = failover.Observation{Answer: failover.Unreadable, AnswerError: "x"} }, sentinel, false, false, true, failover.RoleUnknown},
+		{"no view", func(h *host) { h.view = failover.Observation{Answer: failover.Silent, AnswerError: "x"} }, sentinel, false, false, true, failover.RoleUnknown},
+		{"a view that is not understood says nothing about the database", func(h *host) { h.view = failover.Observation{Answer: failover.Unreadable, AnswerError: "x"} }, sentinel, false, false, false, failover.RoleUnknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

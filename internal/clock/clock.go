@@ -54,3 +54,13 @@ func Real(c Clock, d time.Duration) time.Duration {
 	}
 	return d
 }
+
+// Stopwatch returns how much of c's time has passed since it was started. It
+// is monotonic: no correction of the wall clock moves it, as one would Now.
+func Stopwatch(c Clock) (elapsed func() time.Duration) {
+	if own, ok := c.(interface{ Stopwatch() func() time.Duration }); ok {
+		return own.Stopwatch()
+	}
+	start := time.Now() // with its monotonic reading, which Clock.Now leaves out
+	return func() time.Duration { return time.Since(start) }
+}

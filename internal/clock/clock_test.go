@@ -124,3 +124,15 @@ func TestFromEnv(t *testing.T) {
 		})
 	}
 }
+
+// TestStopwatch: it follows the speed of its clock.
+func TestStopwatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		scaled := NewScaled(time.Date(2026, 11, 29, 3, 0, 0, 0, time.UTC), 10)
+		real, fast := Stopwatch(System()), Stopwatch(scaled)
+		time.Sleep(time.Minute)
+		if real() != time.Minute || fast() != 10*time.Minute {
+			t.Errorf("after a real minute: %s, and %s at ten times the speed", real(), fast())
+		}
+	})
+}

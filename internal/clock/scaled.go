@@ -13,7 +13,8 @@ import (
 // EnvVar carries a scaled clock to the functions, agents and commands of a
 // sped-up sandbox. Its value is "<origin>,<base>,<speed>": the real and the
 // virtual time, in nanoseconds since the Unix epoch, at which both were
-// aligned, and how many virtual seconds pass in a real one.
+// aligned, and how many virtual seconds pass in a real one. "manual" stands for
+// a clock that is moved by hand and must be asked for the time.
 const EnvVar = "HADR_SANDBOX_CLOCK"
 
 // Scaled is a clock that runs faster or slower than the system's. All
@@ -107,9 +108,21 @@ func Parse(v string) (*Scaled, error) {
 	return &Scaled{origin: time.Unix(0, origin), base: time.Unix(0, base).UTC(), speed: speed}, nil
 }
 
-// FromEnv returns the clock that the environment asks for: the system's, or a
-// scaled one if EnvVar is set and the AWS endpoint is on the loopback
-// interface. Anything else is refused: no real database may be judged by a
+// Env returns the value of EnvVar for those who are to take their time from c;
+// "" for the system's clock.
+func Env(c Clock) string {
+	switch c := c.(type) {
+	case *Scaled:
+		return c.String()
+	case *Manual:
+		return manualEnv
+	}
+	return ""
+}
+
+// FromEnv returns the clock that the environment asks for: the system's, or that
+// of a sandbox, scaled or moved by hand, if EnvVar is set and the AWS endpoint
+// is on the loopback interface. Anything else is refused: no real database may be judged by a
 // clock that runs wrong.
 func FromEnv(getenv func(string) string) (Clock, error) {
 	v := getenv(EnvVar)
@@ -119,6 +132,9 @@ func FromEnv(getenv func(string) string) (Clock, error) {
 	endpoint := getenv("AWS_ENDPOINT_URL")
 	if !loopback(endpoint) {
 		return nil, fmt.Errorf("%s is set, but AWS_ENDPOINT_URL=%q is not on the loopback interface: unset %s", EnvVar, endpoint, EnvVar)
+	}
+	if v == manualEnv {
+		return NewRemote(endpoint, getenv("AWS_ACCESS_KEY_ID"))
 	}
 	return Parse(v)
 }
@@ -133,4 +149,10 @@ func loopback(endpoint string) bool {
 	}
 	ip := net.ParseIP(u.Hostname())
 	return ip != nil && ip.IsLoopback()
+}
+
+// Stopwatch implements the one that clock.Stopwatch returns.
+func (s *Scaled) Stopwatch() func() time.Duration {
+	start := time.Now()
+	return func() time.Duration { return time.Duration(float64(time.Since(start)) * s.speed) }
 }

@@ -21,10 +21,11 @@
 //	                                                     maintenance (BOOL), maintenance_until (N: seconds since
 //	                                                     1970-01-01 UTC), maintenance_reason (S)
 //	GROUP#<group>          PROBE#<node>   Terraform      namespace, metric, interval_seconds, timeout_seconds,
-//	                                                     threshold_seconds, sentinel_seconds
+//	                                                     threshold_seconds, sentinel_seconds, lease_duration_seconds,
+//	                                                     lease_interval_seconds, function
 //	GROUP#<group>          NODE#<node>    agent, watch   observation of a node; read_at (S), read_at_ms (N)
 //	GROUP#<group>          LEASE          agent          holder, epoch (N), counter (N), waiting_for_standby (BOOL),
-//	                                                     sealed (BOOL), sealed_by, sealed_at
+//	                                                     suspended (S: why), sealed (BOOL), sealed_by, sealed_at
 //	GROUP#<group>          ALARM#<arn>    Terraform      node: the alarms of a group
 //	GROUP#<group>          OP#<ulid>#<n>  control plane  history, append-only
 //	ALARM#<arn>            BINDING        Terraform      group, node: whose alarm it is (R1)

@@ -8,18 +8,11 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
-// Lease is the liveness of a primary, renewed by its agent.
-type Lease struct {
-	Holder            string // node
-	Epoch             uint64
-	Counter           uint64 // grows with every renewal
-	WaitingForStandby bool   // R4: slow, but because of its standby
-	Sealed            bool   // R10: can't be renewed any more
-	SealedBy          string // operation
-	SealedAt          time.Time
-}
+// Lease is the liveness of a primary.
+type Lease = failover.Lease
 
 // ReadLease returns the lease of a group, or control.ErrNotFound.
 func (t *Table) ReadLease(ctx context.Context, group string) (Lease, error) {
@@ -47,11 +40,7 @@ func (t *Table) Seal(ctx context.Context, group, node string, epoch uint64, oper
 	case !none && seen.Epoch == epoch && seen.Holder != node:
 		return false, fmt.Sprintf("the lease of epoch %d belongs to %q, not to %q", epoch, seen.Holder, node), nil
 	}
-	seal := item{
-		"sealed": boolean(true), "sealed_by": str(operationID),
-		"sealed_at": str(t.clock.Now().UTC().Format(time.RFC3339Nano)),
-		"holder":    str(node), "epoch": number(epoch),
-	}
+	seal := t.seal(node, epoch, operationID)
 	c := condition{text: "attribute_not_exists(#pk)"}
 	if none {
 		seal["counter"] = number(uint64(0))
@@ -75,4 +64,13 @@ func (t *Table) Seal(ctx context.Context, group, node string, epoch uint64, oper
 		return false, fmt.Sprintf("%q renewed its lease meanwhile (counter %d, then %d)", now.Holder, seen.Counter, now.Counter), nil
 	}
 	return false, "", writeErr
+}
+
+// seal are the attributes of a seal.
+func (t *Table) seal(node string, epoch uint64, operationID string) item {
+	return item{
+		"sealed": boolean(true), "sealed_by": str(operationID),
+		"sealed_at": str(t.clock.Now().UTC().Format(time.RFC3339Nano)),
+		"holder":    str(node), "epoch": number(epoch),
+	}
 }

@@ -47,6 +47,10 @@ type Probe struct {
 	Timeout   time.Duration // hard limit of one probe
 	Threshold time.Duration // slower counts as failed
 	Sentinel  time.Duration // published for a probe that timed out, above the threshold
+
+	LeaseDuration time.Duration // for which the lease must stand still to count as expired; 0 = no lease
+	LeaseInterval time.Duration // between two renewals, and two looks at it
+	Function      string        // name or ARN of the takeover function, that hears of an expired lease
 }
 
 // PutProbe declares the probe of a node.

@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// sample is a value to publish.
+type sample struct {
+	latency time.Duration
+	err     error
+}
+
+// health is what is known of the database. Its durations are readings of the
+// agent's stopwatch.
+type health struct {
+	mu sync.Mutex
+
+	view     failover.Observation
+	viewedAt time.Duration // when the last view began
+	views    int
+
+	asking    time.Duration // since when a probe is under way
+	underway  bool
+	good      bool          // the last probe committed below the threshold
+	committed time.Duration // when the last good probe came back
+	lastGood  time.Time
+	lastBad   time.Time
+
+	worst    sample // since the last take
+	measured bool   // something was, since the last take
+	last     time.Duration
+}
+
+func (h *health) begun() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.views > 0
+}
+
+// viewed notes a view that began and ended at readings of the stopwatch.
+func (h *health) viewed(o failover.Observation, err error, began, ended time.Duration, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.view, h.viewedAt = o, began
+	h.views++
+	if err != nil {
+		h.good, h.underway = false, false
+		h.bad(err, now)
+	}
+	if err != nil || o.Role != failover.RolePrimary {
+		h.note(sample{ended - began, err})
+	}
+}
+
+// bad notes a failure of the database. What only keeps the agent from judging
+// it is none.
+func (h *health) bad(err error, now time.Time) {
+	var setup *SetupError
+	if !errors.As(err, &setup) {
+		h.lastBad = now
+	}
+}
+
+func (h *health) note(s sample) {
+	h.last = s.latency
+	if !h.measured || s.err != nil && h.worst.err == nil || s.err == nil && h.worst.err == nil && s.latency > h.worst.latency {
+		h.worst = s
+	}
+	h.measured = true
+}
+
+func (h *health) probing(began time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asking, h.underway = began, true
+}
+
+// probed notes a probe that came back.
+func (h *health) probed(err error, began, ended, threshold time.Duration, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.underway = false
+	latency := ended - began
+	h.good = err == nil && latency < threshold
+	switch {
+	case h.good:
+		h.committed, h.lastGood = ended, now
+	case err == nil:
+		h.lastBad = now
+	default:
+		h.bad(err, now)
+	}
+	h.note(sample{latency, err})
+}
+
+// take returns the worst value since the last take. A probe that is under way
+// counts with its age.
+func (h *health) take(now time.Duration) sample {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.underway {
+		h.note(sample{latency: now - h.asking})
+	}
+	s := h.worst
+	if !h.measured {
+		s = sample{err: errNotServing}
+	}
+	h.worst, h.measured = sample{}, false
+	return s
+}
+
+func (h *health) latency() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last
+}
+
+// primary reports whether the last view shows an active primary.
+func (h *health) primary() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.view.ServesAsPrimary()
+}
+
+func (h *health) asksNow() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.underway
+}
+
+// observation is the last view with what the probes say.
+func (h *health) observation() failover.Observation {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o := h.view
+	o.LastBadProbe = h.lastBad
+	// R5: only a committed write of the primary is positive evidence.
+	if o.Role == failover.RolePrimary {
+		o.LastGoodProbe = h.lastGood
+	}
+	return o
+}
+
+// verdict says what a primary's health means for its lease.
+type verdict struct {
+	renew   bool
+	waiting bool   // R4: for its standby
+	suspend string // why the lease's silence will prove nothing (R6)
+}
+
+// judge says whether the database lives: the agent's own life proves nothing.
+// It lives if its last probe committed, and no longer ago than a probe may
+// take; or if its log waits for its standby (R4).
+func (h *health) judge(now, threshold, fresh time.Duration, setup string) verdict {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	viewed := h.views > 0 && now-h.viewedAt < fresh
+	switch {
+	case viewed && h.view.StoppedInOrder != "":
+		return verdict{suspend: "stopped in order: " + h.view.StoppedInOrder}
+	case viewed && h.view.ServesAsPrimary() && h.view.WaitsForStandby:
+		return verdict{renew: true, waiting: true}
+	case h.good && now-h.committed < max(threshold, fresh):
+		return verdict{renew: true}
+	case setup != "" && !h.good:
+		return verdict{suspend: "its agent can't measure: " + setup}
+	}
+	return verdict{}
+}

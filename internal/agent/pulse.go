@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// pulsing is the loop of a group with a lease. At every tick it begins a view
+// and a probe where none is under way, and keeps or watches the lease by what
+// is known: none of them waits for the database.
+func (a *Agent) pulsing(ctx context.Context) error {
+	d := a.declaration()
+	ticker := a.Clock.NewTicker(d.probe.LeaseInterval)
+	defer ticker.Stop()
+	var look, probe, tend single
+	defer func() { look.wait(); probe.wait(); tend.wait() }()
+	for {
+		a.beat("pulsing", 3*d.probe.LeaseInterval+2*writeLimit)
+		look.start(func() {
+			a.look(ctx)
+			probe.start(func() { a.probe(ctx); a.writeChange(ctx) })
+			a.writeChange(ctx)
+		})
+		tend.start(func() { a.tend(ctx) })
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+	}
+}
+
+// single runs one thing at a time.
+type single struct {
+	busy atomic.Bool
+	done chan struct{}
+}
+
+func (s *single) start(f func()) {
+	if !s.busy.CompareAndSwap(false, true) {
+		return
+	}
+	done := make(chan struct{})
+	s.done = done
+	go func() {
+		defer close(done)
+		defer s.busy.Store(false)
+		f()
+	}()
+}
+
+func (s *single) wait() {
+	if s.done != nil {
+		<-s.done
+	}
+}
+
+// tend keeps this node's lease, or watches the other one's.
+func (a *Agent) tend(ctx context.Context) {
+	d := a.declaration()
+	switch {
+	case d.state.Primary == a.Node:
+		a.watching.reset()
+		a.keepLease(ctx)
+	default:
+		a.watch(ctx)
+	}
+	if a.overdue(d.state) {
+		a.push(ctx, d)
+	}
+}
+
+// slack is what an operation may be late before the agent asks for it again:
+// its deadline is on another clock.
+const slack = 10 * time.Second
+
+// overdue reports whether a recorded step is late: whoever ran it may be dead
+// (R32).
+func (a *Agent) overdue(s failover.State) bool {
+	op := s.Operation
+	return op != nil && op.Blocked == "" && !op.Deadline.IsZero() && a.Clock.Now().After(op.Deadline.Add(slack))
+}
