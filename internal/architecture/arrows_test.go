@@ -189,7 +189,7 @@ func service(dir string) string {
 		return ""
 	}
 	name, _, _ := strings.Cut(rest, "/")
-	if name == "wire" || name == "world" || name == "landscape" {
+	if name == "wire" || name == "world" || name == "landscape" || name == "control" {
 		return ""
 	}
 	return name

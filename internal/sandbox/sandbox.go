@@ -19,9 +19,11 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/cloudwatch"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/control"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/dynamodb"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/ec2"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/events"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/fault"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/iam"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/imds"
@@ -33,6 +35,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sqs"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/ssm"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sts"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/throttle"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world/delivery"
@@ -41,6 +44,9 @@ import (
 // Options configure a sandbox.
 type Options struct {
 	Clock clock.Clock // clock.System() if nil
+	// Manual, if it is set, is the time at which a clock stands that is moved by
+	// hand, instead of Clock. World.Clock is then a *clock.Manual.
+	Manual time.Time
 	// Dir holds the disks of the hosts.
 	Dir string
 	// Listen is the address of the endpoint, such as "127.0.0.1:4566". Empty:
@@ -55,7 +61,12 @@ type Options struct {
 	Functions map[string]lambda.Handler
 	// Commands are further programs of hosts that run in process.
 	Commands map[string]hosts.CommandFunc
-	Log      *slog.Logger
+	// FunctionProcesses lets functions run as processes, from the code that was
+	// uploaded, though hosts run in process.
+	FunctionProcesses bool
+	// Throttled switches throttling on.
+	Throttled bool
+	Log       *slog.Logger
 }
 
 // Sandbox is a running AWS.
@@ -74,12 +85,19 @@ type Sandbox struct {
 	Route53    *route53.Route53
 	Hosts      *hosts.Hosts
 
+	// Faults is what goes wrong, Throttling what comes too often. The control path
+	// of the endpoint sets both, too.
+	Faults     fault.Injector
+	Throttling *throttle.Throttle
+
 	// Endpoint is the URL of the endpoint; a name that resolves to nothing if
 	// the sandbox runs in process.
 	Endpoint string
 
-	http *http.Server
-	done chan struct{}
+	http      *http.Server
+	done      chan struct{}
+	book      *fault.Book
+	functions *activity // of functions that run as processes
 }
 
 // inProcessEndpoint is what clients of a sandbox without a socket are told.
@@ -87,7 +105,11 @@ const inProcessEndpoint = "http://sandbox.invalid"
 
 // Start runs a sandbox until Close.
 func Start(ctx context.Context, o Options) (*Sandbox, error) {
-	if o.Clock == nil {
+	functions := newActivity()
+	switch {
+	case !o.Manual.IsZero():
+		o.Clock = clock.NewManual(o.Manual, functions.settle)
+	case o.Clock == nil:
 		o.Clock = clock.System()
 	}
 	if o.Log == nil {
@@ -97,7 +119,7 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 		return nil, fmt.Errorf("making the directory of the sandbox: %w", err)
 	}
 	w := world.New(o.Clock)
-	s := &Sandbox{World: w, Endpoint: inProcessEndpoint, done: make(chan struct{})}
+	s := &Sandbox{World: w, Endpoint: inProcessEndpoint, done: make(chan struct{}), functions: functions}
 	var listener net.Listener
 	if o.Listen != "" {
 		var err error
@@ -140,12 +162,9 @@ func (s *Sandbox) connect(o Options) error {
 	s.Route53 = route53.New(w)
 	queues := sqs.New(w)
 	topics := sns.New(w, queues)
-	var functions lambda.Executor = lambda.NewInProcess(o.Functions)
-	if o.Binary != "" {
-		var err error
-		if functions, err = lambda.NewProcess(o.Dir); err != nil {
-			return err
-		}
+	functions, err := s.executor(o)
+	if err != nil {
+		return err
 	}
 	s.Lambda = lambda.New(w, functions)
 	metadata := imds.New(w, s.instance)
@@ -196,11 +215,24 @@ func (s *Sandbox) connect(o Options) error {
 	} {
 		s.Server.Register(service)
 	}
+	s.disturb(authorizer, o.Throttled)
 	s.SSM.Start()
 	s.CloudWatch.Start()
 	s.Events.Start()
 	s.Scheduler.Start()
 	return nil
+}
+
+// executor runs functions in this process or in processes of their own.
+func (s *Sandbox) executor(o Options) (lambda.Executor, error) {
+	if o.Binary == "" && !o.FunctionProcesses {
+		return s.functions.watch(lambda.NewInProcess(o.Functions), false), nil
+	}
+	processes, err := lambda.NewProcess(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return s.functions.watch(processes, true), nil
 }
 
 // instance tells the metadata service about an instance.
@@ -218,14 +250,18 @@ func (s *Sandbox) instance(id string) (imds.Instance, bool) {
 // by them.
 func (s *Sandbox) Handler() http.Handler {
 	urls := s.Lambda.URLs()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	orders := control.Handler(control.Options{Faults: s.book, Throttling: s.Throttling, Clock: s.World.Clock})
+	return s.functions.note(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", s.World.Clock.Now().UTC().Format(http.TimeFormat))
-		if strings.HasPrefix(r.URL.Path, lambda.URLPath) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, control.Path):
+			orders.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, lambda.URLPath):
 			urls.ServeHTTP(w, r)
-			return
+		default:
+			s.Server.ServeHTTP(w, r)
 		}
-		s.Server.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // Config is a configuration for clients of the account itself, which may do
@@ -243,6 +279,7 @@ func (s *Sandbox) Config(region string) aws.Config {
 
 // Close ends hosts, functions and services.
 func (s *Sandbox) Close() {
+	s.book.Stop()
 	s.CloudWatch.Close()
 	s.Scheduler.Close()
 	s.Events.Close()
@@ -251,6 +288,7 @@ func (s *Sandbox) Close() {
 	s.SSM.Close()
 	s.EC2.Close()
 	s.Hosts.Close()
+	s.book.Wait()
 	if s.http != nil {
 		_ = s.http.Close() // nothing can be done about it
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/alarm"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 )
 
 // Lambda is called on behalf of this principal.
@@ -34,7 +35,8 @@ func (c *CloudWatch) act(r *record, old alarm.Condition) {
 	t := r.transition(old)
 	for _, target := range r.settings.actions(r.state.State) {
 		n := c.notification(r, t, target)
-		c.running.Go(func() { c.execute(r, n) })
+		e := world.Event{Service: "monitoring", Region: r.Region, Account: r.Account, Source: r.ARN, Target: target}
+		c.running.Go(func() { c.w.Faults.Carry(e, func() { c.execute(r, n) }) })
 	}
 }
 

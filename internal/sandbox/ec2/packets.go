@@ -25,19 +25,19 @@ func (e *EC2) Route(table, ip string) (string, bool) {
 		if !ok {
 			continue
 		}
-		best := -1
-		for i, r := range t.routes {
-			if r.destination.Contains(addr) && (best < 0 || r.destination.Bits() > t.routes[best].destination.Bits()) {
+		best, routes := -1, t.routed.see(t.routes, e.world.Clock.Now())
+		for i, r := range routes {
+			if r.destination.Contains(addr) && (best < 0 || r.destination.Bits() > routes[best].destination.Bits()) {
 				best = i
 			}
 		}
-		if t.local.Contains(addr) && (best < 0 || t.routes[best].destination.Bits() <= t.local.Bits()) {
+		if t.local.Contains(addr) && (best < 0 || routes[best].destination.Bits() <= t.local.Bits()) {
 			return reg.owner(t.vpc, addr)
 		}
 		if best < 0 {
 			return "", false
 		}
-		i, on, ok := reg.reachable(t.routes[best].target)
+		i, on, ok := reg.reachable(routes[best].target)
 		if !ok || i.check && !slices.Contains(i.addresses, addr) {
 			return "", false
 		}

@@ -147,7 +147,7 @@ func (e *EC2) CreateRoute(r *wire.Request, in *ec2.CreateRouteInput) (*ec2.Creat
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	t.routes = append(t.routes, n)
+	e.reroute(reg, t, append(slices.Clone(t.routes), n))
 	return &ec2.CreateRouteOutput{Return: aws.Bool(true)}, nil
 }
 
@@ -181,7 +181,9 @@ func (e *EC2) ReplaceRoute(r *wire.Request, in *ec2.ReplaceRouteInput) (*ec2.Rep
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	t.routes[i] = n
+	changed := slices.Clone(t.routes)
+	changed[i] = n
+	e.reroute(reg, t, changed)
 	return &ec2.ReplaceRouteOutput{}, nil
 }
 
@@ -208,7 +210,7 @@ func (e *EC2) DeleteRoute(r *wire.Request, in *ec2.DeleteRouteInput) (*ec2.Delet
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	t.routes = slices.Delete(t.routes, i, i+1)
+	e.reroute(reg, t, slices.Delete(slices.Clone(t.routes), i, i+1))
 	return &ec2.DeleteRouteOutput{}, nil
 }
 

@@ -3,6 +3,7 @@ package ec2
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -15,6 +16,8 @@ type routeTable struct {
 	id, vpc      string
 	local        netip.Prefix
 	routes       []route // without the local one
+	described    lagging // what is seen of them by describing the table
+	routed       lagging // and by packets
 	associations []association
 }
 
@@ -54,7 +57,7 @@ func (e *EC2) CreateRouteTable(r *wire.Request, in *ec2.CreateRouteTableInput) (
 	if err := reg.tag(t.id, tags); err != nil {
 		return nil, err
 	}
-	shown := reg.showTable(t)
+	shown := reg.showTable(t, e.world.Clock.Now())
 	return &ec2.CreateRouteTableOutput{RouteTable: &shown, ClientToken: in.ClientToken}, nil
 }
 
@@ -179,13 +182,13 @@ func (e *EC2) ReplaceRouteTableAssociation(r *wire.Request, in *ec2.ReplaceRoute
 	return &ec2.ReplaceRouteTableAssociationOutput{NewAssociationId: aws.String(a.id), AssociationState: associatedState()}, nil
 }
 
-func (reg *region) showTable(t *routeTable) types.RouteTable {
+func (reg *region) showTable(t *routeTable, now time.Time) types.RouteTable {
 	shown := types.RouteTable{RouteTableId: aws.String(t.id), VpcId: aws.String(t.vpc), OwnerId: aws.String(reg.account), Tags: reg.shownTags(t.id)}
 	shown.Routes = append(shown.Routes, types.Route{
 		DestinationCidrBlock: aws.String(t.local.String()), GatewayId: aws.String("local"),
 		State: types.RouteStateActive, Origin: types.RouteOriginCreateRouteTable,
 	})
-	for _, r := range t.routes {
+	for _, r := range t.described.see(t.routes, now) {
 		shown.Routes = append(shown.Routes, reg.showRoute(r))
 	}
 	for _, a := range t.associations {
@@ -205,19 +208,20 @@ func (reg *region) showTable(t *routeTable) types.RouteTable {
 func (e *EC2) DescribeRouteTables(r *wire.Request, in *ec2.DescribeRouteTablesInput) (*ec2.DescribeRouteTablesOutput, error) {
 	reg := e.enter(r)
 	defer e.mu.Unlock()
-	picked, err := pick(reg, &reg.routes, query{in.RouteTableIds, kindTable, in.Filters}, reg.tableAttributes)
+	now := e.world.Clock.Now()
+	picked, err := pick(reg, &reg.routes, query{in.RouteTableIds, kindTable, in.Filters}, func(t *routeTable) attributes { return reg.tableAttributes(t, now) })
 	if err != nil {
 		return nil, err
 	}
 	var all []types.RouteTable
 	for _, t := range picked {
-		all = append(all, reg.showTable(t))
+		all = append(all, reg.showTable(t, now))
 	}
 	shown, next, err := page(all, in.MaxResults, in.NextToken)
 	return &ec2.DescribeRouteTablesOutput{RouteTables: shown, NextToken: next}, err
 }
 
-func (reg *region) tableAttributes(t *routeTable) attributes {
+func (reg *region) tableAttributes(t *routeTable, now time.Time) attributes {
 	a := attributes{
 		"route-table-id": {t.id}, "vpc-id": {t.vpc}, "owner-id": {reg.account},
 		"association.subnet-id": nil, "association.main": nil, "association.route-table-association-id": nil, "association.route-table-id": nil,
@@ -229,7 +233,7 @@ func (reg *region) tableAttributes(t *routeTable) attributes {
 			a[name] = append(a[name], *v)
 		}
 	}
-	shown := reg.showTable(t)
+	shown := reg.showTable(t, now)
 	for _, s := range shown.Associations {
 		add("association.subnet-id", s.SubnetId)
 		add("association.route-table-association-id", s.RouteTableAssociationId)

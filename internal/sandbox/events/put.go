@@ -13,6 +13,7 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/events/pattern"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world/delivery"
 )
 
@@ -124,9 +125,11 @@ func (e *Events) send(r *rule, event []byte, now time.Time) {
 			p.DeadLetter = aws.ToString(t.given.DeadLetterConfig.Arn)
 		}
 		e.running.Go(func() {
-			if err := e.courier.Deliver(e.ctx, p); err != nil {
-				e.log.Warn("an event did not reach its target", "rule", p.Source, "target", p.Target, "error", err)
-			}
+			e.w.Faults.Carry(world.Event{Service: "events", Region: r.bus.region, Account: p.Account, Source: p.Source, Target: p.Target}, func() {
+				if err := e.courier.Deliver(e.ctx, p); err != nil {
+					e.log.Warn("an event did not reach its target", "rule", p.Source, "target", p.Target, "error", err)
+				}
+			})
 		})
 	}
 }

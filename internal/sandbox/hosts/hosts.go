@@ -192,7 +192,12 @@ func (h *Hosts) Healthy(instanceID string) (system, instance bool) {
 // AgentOnline implements world.Hosts.
 func (h *Hosts) AgentOnline(instanceID string) bool {
 	m := h.machine(instanceID)
-	return m != nil && m.running() && !m.isFrozen() && !h.fabric.Isolated(instanceID)
+	return m != nil && m.running() && !m.isFrozen() && h.reachable(instanceID)
+}
+
+// reachable reports whether Systems Manager can reach the agent of a machine.
+func (h *Hosts) reachable(instanceID string) bool {
+	return !h.fabric.Isolated(instanceID) && !h.world.Faults.AgentOffline(instanceID)
 }
 
 // awake waits until a machine runs and is not frozen; reachable also asks that
@@ -202,7 +207,7 @@ func (h *Hosts) awake(ctx context.Context, m *machine, reachable bool) error {
 		h.mu.Lock()
 		changed := h.changed
 		h.mu.Unlock()
-		if m.running() && !m.isFrozen() && (!reachable || !h.fabric.Isolated(m.id())) {
+		if m.running() && !m.isFrozen() && (!reachable || h.reachable(m.id())) {
 			return nil
 		}
 		again := make(chan struct{})
@@ -227,6 +232,10 @@ type offsetClock struct {
 
 // Now implements clock.Clock.
 func (c *offsetClock) Now() time.Time { return c.Clock.Now().Add(c.offset()) }
+
+// Stopwatch implements the one that clock.Stopwatch returns: an offset moves
+// the wall clock only.
+func (c *offsetClock) Stopwatch() func() time.Duration { return clock.Stopwatch(c.Clock) }
 
 func (c *offsetClock) offset() time.Duration {
 	c.mu.Lock()

@@ -27,11 +27,16 @@ func (h *Hosts) publishProcesses() {
 		}
 		h.mu.Unlock()
 		for _, m := range all {
-			if h.AgentOnline(m.id()) && m.hasDb2() {
+			if h.publishes(m) && m.hasDb2() {
 				h.world.Metrics.PutMetric(m.info.Region, m.info.Account, h.processCount(m)...)
 			}
 		}
 	}
+}
+
+func (h *Hosts) publishes(m *machine) bool {
+	id := m.id()
+	return m.running() && !m.isFrozen() && !h.fabric.Isolated(id) && !h.world.Faults.CutOff(id)
 }
 
 func (h *Hosts) processCount(m *machine) []world.Datum {

@@ -70,8 +70,8 @@ func (l *Lambda) variables(f *function, v *version, log *stream, c world.Credent
 			env[name] = value
 		}
 	}
-	if s, ok := l.world.Clock.(*clock.Scaled); ok {
-		env[clock.EnvVar] = s.String()
+	if v := clock.Env(l.world.Clock); v != "" {
+		env[clock.EnvVar] = v
 	}
 	return env
 }

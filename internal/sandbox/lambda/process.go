@@ -253,12 +253,7 @@ func (e *processEnvironment) Invoke(ctx context.Context, in Invocation) ([]byte,
 // realDeadline translates a deadline of the world's clock: the runtime inside
 // the process compares it with the clock of the host.
 func (e *processEnvironment) realDeadline(deadline time.Time) time.Time {
-	s, ok := e.spec.Clock.(*clock.Scaled)
-	if !ok {
-		return deadline
-	}
-	left := deadline.Sub(s.Now())
-	return e.executor.wall.Now().Add(time.Duration(float64(left) / s.Speed()))
+	return e.executor.wall.Now().Add(clock.Real(e.spec.Clock, deadline.Sub(e.spec.Clock.Now())))
 }
 
 // Stop implements Environment.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 )
 
 // Waiting times between the tries of an event: after errors of the function,
@@ -30,16 +31,29 @@ const (
 // enqueue accepts an asynchronous invocation.
 func (l *Lambda) enqueue(in invocation) error {
 	l.mu.Lock()
+	closed := l.closed
+	l.mu.Unlock()
+	if closed {
+		return wire.Errorf("ServiceException", "The sandbox is closing.").WithStatus(500)
+	}
+	e := world.Event{Service: "lambda", Region: in.key.region, Account: in.key.account, Target: in.key.arn()}
+	l.world.Faults.Carry(e, func() { l.begin(in) })
+	return nil
+}
+
+// begin processes an event in the background, unless the sandbox has ended
+// meanwhile.
+func (l *Lambda) begin(in invocation) {
+	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return wire.Errorf("ServiceException", "The sandbox is closing.").WithStatus(500)
+		return
 	}
 	l.events.Add(1)
 	go func() {
 		defer l.events.Done()
 		l.process(in)
 	}()
-	return nil
 }
 
 // process tries an event until it succeeds, fails for good or is too old. All

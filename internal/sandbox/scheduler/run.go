@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world/delivery"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world/schedule"
 )
@@ -86,13 +87,16 @@ func (s *Scheduler) invoke(e *entry, now time.Time) {
 		s.arrange(e, now)
 	}
 	completed := e.occurrence.IsZero()
+	way := world.Event{Service: "scheduler", Region: e.group.region, Account: p.Account, Source: e.arn(), Target: p.Target}
 	s.running.Go(func() {
-		if err := s.courier.Deliver(s.ctx, p); err != nil {
-			s.log.Warn("a schedule did not reach its target", "schedule", e.arn(), "error", err)
-		}
-		if completed {
-			s.complete(e)
-		}
+		s.w.Faults.Carry(way, func() {
+			if err := s.courier.Deliver(s.ctx, p); err != nil {
+				s.log.Warn("a schedule did not reach its target", "schedule", e.arn(), "error", err)
+			}
+			if completed {
+				s.complete(e)
+			}
+		})
 	})
 }
 

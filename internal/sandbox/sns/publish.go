@@ -12,6 +12,7 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/iam/policy"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 )
 
 // maxMessage is the longest message, in bytes.
@@ -179,7 +180,9 @@ func (s *SNS) send(arn string, c content) (id string, err error) {
 			SigningCertURL: "https://sns." + region + ".amazonaws.com/SimpleNotificationService.pem",
 			UnsubscribeURL: "https://sns." + region + ".amazonaws.com/?Action=Unsubscribe&SubscriptionArn=" + sub.arn,
 		}
-		_ = s.reach(sub, note, account) // see above
+		s.w.Faults.Carry(world.Event{Service: "sns", Region: region, Account: account, Source: arn, Target: sub.endpoint}, func() {
+			_ = s.reach(sub, note, account) // see above
+		})
 	}
 	return id, nil
 }

@@ -52,7 +52,7 @@ func (s *SSM) dispatch(reg *region, c *command, instance string, todo []work) {
 		i.plugins = append(i.plugins, &plugin{name: w.name, status: types.CommandPluginStatusPending, details: detailPending, run: world.CommandResult{Code: -1}})
 	}
 	c.invocations = append(c.invocations, i)
-	delay := s.delays.Delivery
+	delay := s.delays.Delivery + s.world.Faults.CommandDelay(world.Delivery{Region: reg.scope.region, Account: reg.scope.account, InstanceID: instance, Document: c.document})
 	s.spawn(func() {
 		defer cancel(nil)
 		status, details := s.deliver(ctx, reg, i, delay, todo)

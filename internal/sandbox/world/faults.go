@@ -25,7 +25,11 @@ type Faults interface {
 	Carry(e Event, deliver func())
 	// CommandDelay is how much later than usual a command reaches its agent.
 	CommandDelay(d Delivery) time.Duration
-	// AgentOffline reports whether the SSM agent of an instance is silent.
+	// CutOff reports whether an instance and the endpoints of its Region do not
+	// reach each other.
+	CutOff(instanceID string) bool
+	// AgentOffline reports whether the SSM agent of an instance is silent, as it
+	// is on an instance that is cut off.
 	AgentOffline(instanceID string) bool
 	// RouteLag is how long a change of a route table is not yet seen by those who
 	// describe the table, and by packets.
@@ -40,6 +44,9 @@ func (Undisturbed) Carry(_ Event, deliver func()) { deliver() }
 
 // CommandDelay implements Faults.
 func (Undisturbed) CommandDelay(Delivery) time.Duration { return 0 }
+
+// CutOff implements Faults.
+func (Undisturbed) CutOff(string) bool { return false }
 
 // AgentOffline implements Faults.
 func (Undisturbed) AgentOffline(string) bool { return false }

@@ -36,6 +36,7 @@ type Fabric struct {
 	cuts      map[link]bool
 	congested map[link]bool
 	isolated  map[string]bool
+	obstacles map[string]func(from, to string) bool
 	conns     map[*conn]struct{}
 	changed   chan struct{} // closed and replaced at every change of the topology
 	nextPort  int
@@ -60,7 +61,7 @@ func New(c clock.Clock, router func() Router, log *slog.Logger) *Fabric {
 	return &Fabric{
 		clock: c, router: router, log: log,
 		machines: map[string]*machine{}, cuts: map[link]bool{}, congested: map[link]bool{},
-		isolated: map[string]bool{}, conns: map[*conn]struct{}{}, changed: make(chan struct{}), nextPort: 32768,
+		isolated: map[string]bool{}, obstacles: map[string]func(from, to string) bool{}, conns: map[*conn]struct{}{}, changed: make(chan struct{}), nextPort: 32768,
 	}
 }
 
@@ -184,7 +185,7 @@ func (f *Fabric) passes(from, to string) bool {
 	if from == to {
 		return true
 	}
-	return !f.cuts[link{from, to}] && !f.isolated[from] && !f.isolated[to]
+	return !f.cuts[link{from, to}] && !f.isolated[from] && !f.isolated[to] && !f.obstructed(from, to)
 }
 
 // target returns the machine that packets for ip reach from a subnet with
