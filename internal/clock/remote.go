@@ -153,3 +153,9 @@ type remoteTicker struct {
 func (t remoteTicker) C() <-chan time.Time { return t.c }
 
 func (t remoteTicker) Stop() { t.cancel() }
+
+// Stopwatch implements the one that clock.Stopwatch returns.
+func (r *Remote) Stopwatch() func() time.Duration {
+	start := r.Now()
+	return func() time.Duration { return r.Now().Sub(start) }
+}

@@ -8,8 +8,12 @@ import (
 
 var _ world.Faults = (*Book)(nil)
 
-// heldFor is how long an event waits for the one that is to overtake it.
-const heldFor = 30 * time.Second
+// heldFor is how long an event waits for the one that is to overtake it, and
+// behind is how far behind that it then is.
+const (
+	heldFor = 30 * time.Second
+	behind  = 100 * time.Millisecond
+)
 
 // Carry implements world.Faults.
 func (b *Book) Carry(e world.Event, deliver func()) {
@@ -43,7 +47,7 @@ func (b *Book) Carry(e world.Event, deliver func()) {
 		b.after(late+more, deliver)
 	}
 	if overtaken != nil {
-		overtaken()
+		b.after(behind, overtaken)
 	}
 }
 
