@@ -86,7 +86,8 @@ type Agent struct {
 	Clock    clock.Clock
 	Log      *slog.Logger
 
-	mono      func() time.Duration // since Run began
+	started   sync.Once
+	stopwatch func() time.Duration
 	mu        sync.Mutex
 	declared  declaration
 	health    health
@@ -95,8 +96,7 @@ type Agent struct {
 	deadMan   deadMan
 	troubles  troubles
 	beats     map[string]beat
-	published time.Time // when the node's record was written last
-	written   string    // what of it matters to others at once
+	written   string // what of the node's record matters to others at once
 }
 
 // declaration is what Terraform declares, and what the record says of the
@@ -131,8 +131,6 @@ const (
 // Run measures until ctx ends. It returns an error if the declaration changed
 // in a way that needs a new start.
 func (a *Agent) Run(ctx context.Context) error {
-	a.mono = clock.Stopwatch(a.Clock)
-	a.beats = map[string]beat{}
 	for {
 		a.beat("start", startPause+2*writeLimit)
 		err := a.refresh(ctx)
@@ -167,6 +165,13 @@ func (a *Agent) Run(ctx context.Context) error {
 		return asError(err)
 	}
 	return nil
+}
+
+// mono is the reading of the agent's stopwatch, which no correction of the wall
+// clock moves.
+func (a *Agent) mono() time.Duration {
+	a.started.Do(func() { a.stopwatch = clock.Stopwatch(a.Clock) })
+	return a.stopwatch()
 }
 
 // usable refuses a lease whose timing is unsafe.

@@ -14,6 +14,9 @@ type beat struct{ at, limit time.Duration }
 func (a *Agent) beat(loop string, limit time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.beats == nil {
+		a.beats = map[string]beat{}
+	}
 	a.beats[loop] = beat{a.mono(), limit}
 }
 
@@ -58,9 +61,6 @@ type LeaseStatus struct {
 
 // Status returns what the agent knows now.
 func (a *Agent) Status() Status {
-	if a.mono == nil {
-		return Status{}
-	}
 	d := a.declaration()
 	s := Status{
 		Observation: a.observation(a.health.latency()), Primary: d.state.Primary, Epoch: d.state.Epoch,

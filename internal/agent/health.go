@@ -59,7 +59,7 @@ func (h *health) viewed(o failover.Observation, err error, began, ended time.Dur
 // bad notes a failure of the database. What only keeps the agent from judging
 // it is none.
 func (h *health) bad(err error, now time.Time) {
-	var setup *SetupError
+	var setup SetupError
 	if !errors.As(err, &setup) {
 		h.lastBad = now
 	}

@@ -50,7 +50,7 @@ func TestKeepsLease(t *testing.T) {
 			h.view = failover.Observation{Answer: failover.Answered, Database: failover.DatabaseDown, StoppedInOrder: "patch"}
 		}, until: 4 * time.Second, suspend: "patch"},
 		{name: "the probe's table is missing: that proves nothing", change: func(h *host) {
-			h.probe = func(context.Context) error { return &SetupError{What: "no table HAPROBE.BEAT"} }
+			h.probe = func(context.Context) error { return setupError{"no table HAPROBE.BEAT", "create it"} }
 		}, until: 4 * time.Second, suspend: "no table HAPROBE.BEAT"},
 		{name: "the view is not understood: that proves nothing", change: func(h *host) {
 			h.view = failover.Observation{Answer: failover.Unreadable, AnswerError: "version 13"}

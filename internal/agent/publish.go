@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
@@ -166,10 +167,11 @@ func (a *Agent) look(ctx context.Context) {
 func viewError(o failover.Observation) error {
 	switch {
 	case o.Trouble != "":
-		return &SetupError{What: o.Trouble}
+		what, fix, _ := strings.Cut(o.Trouble, ": ")
+		return setupError{what, fix}
 	case o.Answer == failover.Unreadable:
-		return &SetupError{What: "the database's own view is not understood: " + o.AnswerError,
-			Fix: "compare its version with those that this agent knows, and update hadr-agent"}
+		return setupError{"the database's own view is not understood (" + o.AnswerError + ")",
+			"compare its version with those that this agent knows, and update hadr-agent"}
 	case o.Answer != failover.Answered:
 		return fmt.Errorf("%w: no view of it: %s", errNotServing, o.AnswerError)
 	case o.Database != failover.DatabaseActive:

@@ -1,12 +1,15 @@
 package agent
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -35,40 +38,60 @@ func (Shell) Run(ctx context.Context, script string) (output string, code int, e
 	return out.String(), 0, nil
 }
 
-// Addresses binds addresses with ip(8) on the loopback interface: there they
-// answer on every interface, whatever its name, and are gone after a reboot.
-type Addresses struct {
-	Shell interface {
-		Run(ctx context.Context, script string) (output string, code int, err error)
-	}
+// Process is a program that runs on, line by line.
+type Process struct {
+	group int
+	in    io.WriteCloser
+	lines chan string
+	ended chan struct{}
+	once  sync.Once
 }
 
-// Hold implements Endpoint.
-func (a Addresses) Hold(ctx context.Context, ip string) error {
-	return a.change(ctx, ip, false, "add")
+// Start starts a script in sh, in a process group of its own. Kill must be
+// called in the end, also of one that has ended by itself.
+func (Shell) Start(script string) (*Process, error) {
+	cmd := exec.Command("sh", "-c", script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting a program: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting a program: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting a program: %w", err)
+	}
+	p := &Process{group: -cmd.Process.Pid, in: in, lines: make(chan string, 16), ended: make(chan struct{})}
+	go func() {
+		defer close(p.lines)
+		scanner := bufio.NewScanner(out)
+		for scanner.Scan() {
+			select {
+			case p.lines <- scanner.Text():
+			case <-p.ended: // nobody listens any more
+			}
+		}
+		_ = cmd.Wait()
+	}()
+	return p, nil
 }
 
-// Release implements Endpoint.
-func (a Addresses) Release(ctx context.Context, ip string) error {
-	return a.change(ctx, ip, true, "del")
+// Send writes to the program's standard input.
+func (p *Process) Send(text string) error {
+	_, err := io.WriteString(p.in, text)
+	return err
 }
 
-// change runs ip addr add or del unless the address is as it should be. ip was
-// checked when it was declared, and is checked here again.
-func (a Addresses) change(ctx context.Context, ip string, bound bool, verb string) error {
-	if strings.Trim(ip, "0123456789.") != "" {
-		return fmt.Errorf("%q is no IPv4 address", ip)
-	}
-	output, code, err := a.Shell.Run(ctx, "ip addr show")
-	if err != nil || code != 0 {
-		return fmt.Errorf("reading the addresses: code %d: %w", code, err)
-	}
-	if strings.Contains(output, " inet "+ip+"/") != bound {
-		return nil
-	}
-	output, code, err = a.Shell.Run(ctx, "ip addr "+verb+" "+ip+"/32 dev lo")
-	if err != nil || code != 0 {
-		return fmt.Errorf("ip addr %s %s/32: code %d: %s: %w", verb, ip, code, strings.TrimSpace(output), err)
-	}
-	return nil
+// Lines are what the program prints, closed at its end.
+func (p *Process) Lines() <-chan string { return p.lines }
+
+// Kill ends the whole process group.
+func (p *Process) Kill() {
+	p.once.Do(func() {
+		close(p.ended)
+		_ = syscall.Kill(p.group, syscall.SIGKILL)
+		_ = p.in.Close()
+	})
 }

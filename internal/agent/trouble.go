@@ -15,34 +15,19 @@ import (
 
 // SetupError keeps the agent from judging the database, and says nothing about
 // it: a healthy primary must not be shot because a table is missing, nor look
-// healthy because of it.
-type SetupError struct {
-	What string // for people
-	Fix  string // what a person does about it
-	Err  error  // may be nil
+// healthy because of it. Engines have errors of their own of this kind.
+type SetupError interface {
+	error
+	// Setup says what is wrong, and what a person does about it.
+	Setup() (what, fix string)
 }
 
-func (e *SetupError) Error() string {
-	text := e.What
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	if e.Fix != "" {
-		text += ": " + e.Fix
-	}
-	return text
-}
+// setupError is the agent's own.
+type setupError struct{ what, fix string }
 
-func (e *SetupError) Unwrap() error { return e.Err }
+func (e setupError) Error() string { return e.what + ": " + e.fix }
 
-// setup marks the error for health.
-func setupText(err error) string {
-	var s *SetupError
-	if errors.As(err, &s) {
-		return s.Error()
-	}
-	return ""
-}
+func (e setupError) Setup() (what, fix string) { return e.what, e.fix }
 
 // trouble is something that does not work.
 type trouble struct {
@@ -167,11 +152,12 @@ func describe(area string, err error) trouble {
 	t := func(kind string, setup bool, format string, args ...any) trouble {
 		return trouble{kind: kind, setup: setup, text: fmt.Sprintf(format, args...)}
 	}
-	var setup *SetupError
+	var setup SetupError
 	code := awsclient.Code(err)
 	switch {
 	case errors.As(err, &setup):
-		return t(setup.What, true, "%s", setup)
+		what, _ := setup.Setup()
+		return t(what, true, "%s", setup)
 	case awsclient.IsAccessDenied(err):
 		return t("denied", true, "no permission for %s (%v): give the role of the instance profile a hadr_host_policy", needs[area], err)
 	case slices.Contains(badCredentials, code):
@@ -199,8 +185,17 @@ func (a *Agent) checkClock() {
 		a.clear("clock")
 		return
 	}
-	a.raise("clock", &SetupError{
-		What: "the clock of this host is off", Err: fmt.Errorf("by %s; at most %s is allowed", offset.Round(100*time.Millisecond), limit),
-		Fix: "let chrony follow 169.254.169.123 (chronyc makestep)",
-	})
+	a.raise("clock", clockError{offset, limit})
+}
+
+// clockError is one kind of trouble, however far off the clock is.
+type clockError struct{ offset, limit time.Duration }
+
+func (e clockError) Error() string {
+	what, fix := e.Setup()
+	return fmt.Sprintf("%s by %s, and at most %s is allowed: %s", what, e.offset.Round(100*time.Millisecond), e.limit, fix)
+}
+
+func (e clockError) Setup() (what, fix string) {
+	return "the clock of this host is off", "let chrony follow 169.254.169.123 (chronyc makestep)"
 }

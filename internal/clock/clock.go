@@ -64,3 +64,12 @@ func Stopwatch(c Clock) (elapsed func() time.Duration) {
 	start := time.Now() // with its monotonic reading, which Clock.Now leaves out
 	return func() time.Duration { return time.Since(start) }
 }
+
+// Virtual returns how much of c's time passes while d of the operating
+// system's passes: the reverse of Real.
+func Virtual(c Clock, d time.Duration) time.Duration {
+	if s, ok := c.(*Scaled); ok {
+		return time.Duration(float64(d) * s.speed)
+	}
+	return d
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	awslambda "github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/agent"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
@@ -68,6 +69,7 @@ func (s *Stage) agent(ctx context.Context, c *hosts.Call) int {
 				Record:   statetable.New(dynamodb.NewFromConfig(cfg), c.Getenv("HADR_TABLE"), c.Clock),
 				Metrics:  agent.CloudWatch{API: cloudwatch.NewFromConfig(cfg)},
 				Database: db2.Local{Group: c.Getenv("HADR_GROUP"), Shell: shell, Clock: c.Clock},
+				Takeover: agent.Function{API: awslambda.NewFromConfig(cfg)},
 				Endpoint: agent.Addresses{Shell: shell}, Offset: server, Clock: c.Clock,
 				Log: slog.New(slog.NewJSONHandler(c.Stderr, nil)),
 			}

@@ -72,6 +72,9 @@ func assess(o *failover.Observation, s Settings, report Report) {
 		o.Role, o.Position = failover.RolePrimary, pos(main.PrimaryLog)
 		o.Fitness, o.FitnessWhy = failover.Unfit, "it is primary already"
 		o.WaitsForStandby = slices.ContainsFunc(found[i].Blocks, waits)
+		if unprotected(main) == "" { // R16: then a primary without its standby may go on by itself
+			o.BlockedUntil = main.PeerWindowEnd
+		}
 	case "STANDBY":
 		o.Role, o.Position = failover.RoleStandby, pos(main.StandbyLog)
 		assessStandby(o, s, found[i].Blocks)
@@ -221,7 +224,7 @@ func assessTrouble(o *failover.Observation, s Settings, report Report, err error
 		unreadable(o, err.Error())
 		return
 	}
-	o.Answer, o.Fitness = failover.Answered, failover.Unfit
+	o.Answer, o.Fitness, o.StoppedInOrder = failover.Answered, failover.Unfit, report.Stopped
 	switch bad.Trouble {
 	case NoInstance:
 		o.Database = failover.DatabaseDown
@@ -235,10 +238,10 @@ func assessTrouble(o *failover.Observation, s Settings, report Report, err error
 		}
 		o.FitnessWhy, o.FitnessNext = "its database is not active", "db2 activate db "+s.Database+" (this does not change its role)"
 	case NoHADR:
-		o.Database, o.Role = failover.DatabaseActive, failover.RoleStandalone
+		o.Database, o.Role, o.StoppedInOrder = failover.DatabaseActive, failover.RoleStandalone, ""
 		o.FitnessWhy, o.FitnessNext = "its database takes part in no HADR", "db2 start hadr on db "+s.Database+" as standby"
 	default:
-		o.Fitness = failover.FitnessUnknown
+		o.Fitness, o.StoppedInOrder = failover.FitnessUnknown, ""
 		unreadable(o, bad.Error())
 	}
 }

@@ -19,9 +19,10 @@ type Shell interface {
 // Local is the database on this host, for an agent: the same reading as through
 // Systems Manager, without it.
 type Local struct {
-	Group string
-	Shell Shell
-	Clock clock.Clock
+	Group    string
+	Shell    Shell
+	Clock    clock.Clock
+	Resident *Resident // nil: every probe starts a processor of its own
 }
 
 // render puts values into the script of a document, as Systems Manager does.
@@ -58,49 +59,118 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 	report, err := ParseReport(output)
 	if err != nil {
 		unreadable(&o, fmt.Sprintf("exit code %d: %v", code, err))
+		if why := setupOf(s, output, code); why != nil {
+			o.Trouble = why.Error()
+		}
 		return o
 	}
 	assess(&o, s, report)
+	if o.Answer == failover.Unreadable {
+		if why := setupOf(s, report.DB2PD, code); why != nil {
+			o.Trouble = why.Error()
+		}
+	}
+	if !o.ServesAsPrimary() {
+		l.Resident.Close() // it must not keep anybody from stopping the database
+	}
+	if report.Stopped != "" && o.Database == failover.DatabaseActive {
+		l.forget(ctx)
+	}
 	return o
+}
+
+// forget removes the mark of an orderly stop (R6): the database is active
+// again, and its next end is another story.
+func (l Local) forget(ctx context.Context) {
+	_, _, _ = l.Shell.Run(ctx, `rm -f "${HADR_ROOT:-}/var/lib/hadr/`+l.Group+`/stopped"`+"\n")
 }
 
 // nodeID is what may stand in the statement of the probe.
 var nodeID = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
-// probe writes and commits the row of this node in a table of its own, so that
-// it waits for no application's lock
-// (https://www.ibm.com/docs/en/db2/11.5.x?topic=statements-set-current-lock-timeout).
-const probe = `runuser -l %s -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 db2 +p +c -x -t" <<'SQL' 2>&1
-CONNECT TO %s;
-SET CURRENT LOCK TIMEOUT 3;
-UPDATE HAPROBE.BEAT SET SEQ = SEQ + 1, TS = CURRENT TIMESTAMP WHERE NODE = '%s';
-COMMIT;
-TERMINATE;
-SQL
-`
+// processor is the command line processor as the instance owner: no prompt, no
+// commit by itself, no headings, statements that end with a semicolon
+// (https://www.ibm.com/docs/en/db2/11.5.x?topic=clp-options).
+const processor = `runuser -l %s -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 db2 +p +c -x -t"`
 
-// Probe commits a row as a client would. The command line processor's code is
-// 4 or more for an error (https://www.ibm.com/docs/en/db2/11.5.x?topic=clp-return-codes).
-func (l Local) Probe(ctx context.Context, node string, settings map[string]string) error {
+// connect and beat are the statements of a probe: it writes and commits the row
+// of this node in a table of its own, so that it waits for no application's
+// lock
+// (https://www.ibm.com/docs/en/db2/11.5.x?topic=statements-set-current-lock-timeout).
+const (
+	connect = "CONNECT TO %s;\nSET CURRENT LOCK TIMEOUT 3;\n"
+	beat    = "UPDATE HAPROBE.BEAT SET SEQ = SEQ + 1, TS = CURRENT TIMESTAMP WHERE NODE = '%s';\nCOMMIT;\n"
+)
+
+// probeOf checks what stands in the statements and the script of a probe.
+func probeOf(node string, settings map[string]string) (Settings, error) {
 	s, err := ParseSettings(settings)
 	if err != nil {
-		return err
+		return s, err
 	}
 	if !nodeID.MatchString(node) {
-		return fmt.Errorf("node %q does not match %s", node, nodeID)
+		return s, fmt.Errorf("node %q does not match %s", node, nodeID)
 	}
+	return s, s.checkNames()
+}
+
+// checkNames checks what a script takes from the settings.
+func (s Settings) checkNames() error {
 	for name, p := range map[string]Parameter{s.Owner: paramOwner, s.Database: paramDatabase} {
 		if !regexp.MustCompile(p.Pattern).MatchString(name) {
 			return fmt.Errorf("%s %q does not match %s", p.Name, name, p.Pattern)
 		}
 	}
-	output, code, err := l.Shell.Run(ctx, fmt.Sprintf(probe, s.Owner, s.Database, node))
+	return nil
+}
+
+// Probe commits a row as a client would: through the resident processor, or
+// through one of its own.
+func (l Local) Probe(ctx context.Context, node string, settings map[string]string) error {
+	s, err := probeOf(node, settings)
+	if err != nil {
+		return err
+	}
+	answered, err := l.Resident.probe(ctx, s, node)
+	if answered {
+		return err
+	}
+	err = l.once(ctx, s, node)
+	l.Resident.compare(err)
+	return err
+}
+
+// once probes with a processor of its own. Its code is 4 or more for an error
+// (https://www.ibm.com/docs/en/db2/11.5.x?topic=clp-return-codes).
+func (l Local) once(ctx context.Context, s Settings, node string) error {
+	script := fmt.Sprintf(processor+" <<'SQL' 2>&1\n"+connect+beat+"TERMINATE;\nSQL\n", s.Owner, s.Database, node)
+	output, code, err := l.Shell.Run(ctx, script)
 	if err != nil {
 		return fmt.Errorf("probing database %s: %w", s.Database, err)
 	}
+	return verdict(s, node, output, code)
+}
+
+// verdict says what the output of a probe means; code is -1 where there is
+// none.
+func verdict(s Settings, node, output string, code int) error {
 	reply := ParseReply(output)
 	if lockTimeout(reply) { // waiting for a lock is what a living database does
 		return nil
+	}
+	if why := setupOf(s, output, code); why != nil {
+		return why
+	}
+	for _, m := range reply.Messages {
+		if m.Code == "SQL0100W" { // nothing was written, so nothing is proven
+			return SetupError{
+				What: fmt.Sprintf("table HAPROBE.BEAT has no row for node %s", node),
+				Fix:  fmt.Sprintf("as %s: db2 \"insert into HAPROBE.BEAT values ('%s', 0, current timestamp)\"", s.Owner, node),
+			}
+		}
+		if code >= 4 || m.SQLCode() < 0 || code < 0 && strings.HasPrefix(m.Code, "DB2") && strings.HasSuffix(m.Code, "E") {
+			return fmt.Errorf("probing database %s: code %d: %s%s", s.Database, code, remedy(reply), beginning(output))
+		}
 	}
 	if code >= 4 {
 		return fmt.Errorf("probing database %s: code %d: %s", s.Database, code, beginning(output))
@@ -116,4 +186,30 @@ func lockTimeout(r Reply) bool {
 		}
 	}
 	return false
+}
+
+// kill ends the server without a word to its log: db2stop would write to it
+// and spoil the return as standby
+// (https://www.ibm.com/docs/en/db2/11.1.0?topic=pair-reintegrating-database-after-takeover-operation).
+const kill = `pkill -KILL -u %[1]s -x db2sysc >/dev/null 2>&1
+runuser -l %[1]s -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 1 4 db2_kill" 2>&1
+`
+
+// Kill ends the database server at once, and reads that it is gone (R17).
+func (l Local) Kill(ctx context.Context, settings map[string]string) error {
+	s, err := ParseSettings(settings)
+	if err == nil {
+		err = s.checkNames()
+	}
+	if err != nil {
+		return err
+	}
+	output, code, err := l.Shell.Run(ctx, fmt.Sprintf(kill, s.Owner))
+	if err != nil {
+		return fmt.Errorf("killing the Db2 instance of %s: %w", s.Owner, err)
+	}
+	if o := l.View(ctx, settings); o.Answer != failover.Answered || o.Database != failover.DatabaseDown {
+		return fmt.Errorf("killing the Db2 instance of %s: code %d: it still answers: %s %s: %s", s.Owner, code, o.Answer, o.Database, beginning(output))
+	}
+	return nil
 }

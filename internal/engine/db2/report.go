@@ -14,6 +14,7 @@ type Report struct {
 	Table     string    // ARN that the node is marked with, "" = none (R12)
 	Epoch     uint64    // highest that the node has seen, 0 = none
 	Takeover  time.Time // start of a takeover that runs now, on the node's clock; zero = none
+	Stopped   string    // who stopped the database on purpose, and why; "" = nobody did (R6)
 	Addresses string    // of `ip addr show`
 	DB2PD     string    // of `db2pd -hadr`
 	Config    string    // of `get db cfg`, only where the database is not active
@@ -60,7 +61,7 @@ func ParseReport(output string) (Report, error) {
 		return Report{}, err
 	}
 	r := Report{
-		Hostname: strings.TrimSpace(s["hostname"]), Table: strings.TrimSpace(s["table"]),
+		Hostname: strings.TrimSpace(s["hostname"]), Table: strings.TrimSpace(s["table"]), Stopped: strings.TrimSpace(s["stopped"]),
 		Addresses: s["addresses"], DB2PD: s["db2pd"], Config: s["db_cfg"],
 	}
 	r.HostTime = hostTime(strings.TrimSpace(s["host_time"]))

@@ -36,6 +36,7 @@ hostname
 mark table
 mark epoch
 mark takeover
+mark stopped
 section addresses
 ip addr show
 section db2pd

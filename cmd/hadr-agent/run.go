@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/agent"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
+)
+
+// node says which node of which group this host is.
+type node struct{ table, group, id, region, metrics string }
+
+func (n node) check() error {
+	if n.table == "" || n.group == "" || n.id == "" {
+		return errors.New("table, group and node are needed: set HADR_TABLE, HADR_GROUP and HADR_NODE, or the flags of these names")
+	}
+	return nil
+}
+
+func (n node) run(ctx context.Context) error {
+	if err := n.check(); err != nil {
+		return err
+	}
+	c, err := clock.FromEnv(os.Getenv)
+	if err != nil {
+		return err
+	}
+	cfg, err := awsclient.Load(ctx, awsclient.Options{Version: version, Region: n.region})
+	if err != nil {
+		return err
+	}
+	server := agent.NewServerClock(http.DefaultTransport, c)
+	cfg.HTTPClient = &http.Client{Transport: server}
+	manager, err := newManager(c)
+	if err != nil {
+		return err
+	}
+	a := &agent.Agent{
+		Group:    n.group,
+		Node:     n.id,
+		Record:   statetable.New(dynamodb.NewFromConfig(cfg), n.table, c),
+		Metrics:  agent.CloudWatch{API: cloudwatch.NewFromConfig(cfg)},
+		Database: database(n.group, c),
+		Endpoint: endpoint(),
+		Offset:   server,
+		Takeover: agent.Function{API: lambda.NewFromConfig(cfg)},
+		Watchdog: clock.Virtual(c, manager.watchdog),
+		Clock:    c,
+		Log:      slog.New(slog.NewJSONHandler(os.Stderr, nil)),
+	}
+	return n.serve(ctx, a, manager)
+}
+
+// serve runs the agent with what tells others of it.
+func (n node) serve(ctx context.Context, a *agent.Agent, m manager) error {
+	ctx, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	if n.metrics != "" {
+		shut, err := serveMetrics(n.metrics, a)
+		if err != nil {
+			return err
+		}
+		defer shut()
+	}
+	wg.Go(func() { m.tell(ctx, a) })
+	return a.Run(ctx)
+}
+
+// database is the Db2 instance of this host.
+func database(group string, c clock.Clock) agent.Database {
+	shell := agent.Shell{}
+	return db2.Local{Group: group, Shell: shell, Clock: c, Resident: &db2.Resident{Clock: c, Start: func(script string) (db2.Child, error) {
+		return shell.Start(script)
+	}}}
+}
+
+// endpoint changes the addresses of this host. In a directory that stands for a
+// host, only the programs of that host know them.
+func endpoint() agent.Endpoint {
+	if os.Getenv("HADR_ROOT") != "" {
+		return agent.Addresses{Shell: agent.Shell{}}
+	}
+	return agent.Netlink{}
+}
+
+// tellPause lies between two lines of status.
+const tellPause = 5 * time.Second
+
+var errUnsafeAddress = errors.New("want an address of the loopback interface, such as 127.0.0.1:9788")

@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Addresses binds addresses with ip(8) on the loopback interface: there they
+// answer on every interface, whatever its name, and are gone after a reboot.
+type Addresses struct {
+	Shell interface {
+		Run(ctx context.Context, script string) (output string, code int, err error)
+	}
+}
+
+// Hold implements Endpoint.
+func (a Addresses) Hold(ctx context.Context, ip string) error {
+	return a.change(ctx, ip, false, "add")
+}
+
+// Release implements Endpoint.
+func (a Addresses) Release(ctx context.Context, ip string) error {
+	return a.change(ctx, ip, true, "del")
+}
+
+// change runs ip addr add or del unless the address is as it should be. ip was
+// checked when it was declared, and is checked here again.
+func (a Addresses) change(ctx context.Context, ip string, bound bool, verb string) error {
+	if strings.Trim(ip, "0123456789.") != "" {
+		return fmt.Errorf("%q is no IPv4 address", ip)
+	}
+	output, code, err := a.Shell.Run(ctx, "ip addr show")
+	if err != nil || code != 0 {
+		return fmt.Errorf("reading the addresses: code %d: %w", code, err)
+	}
+	if strings.Contains(output, " inet "+ip+"/") != bound {
+		return nil
+	}
+	output, code, err = a.Shell.Run(ctx, "ip addr "+verb+" "+ip+"/32 dev lo")
+	if err != nil || code != 0 {
+		return fmt.Errorf("ip addr %s %s/32: code %d: %s: %w", verb, ip, code, strings.TrimSpace(output), err)
+	}
+	return nil
+}
