@@ -165,6 +165,10 @@ type gatedClock struct {
 	b *body
 }
 
+// Stopwatch implements the one that clock.Stopwatch returns. It runs on while
+// the program is stopped.
+func (c gatedClock) Stopwatch() func() time.Duration { return clock.Stopwatch(c.Clock) }
+
 func (c gatedClock) Sleep(ctx context.Context, d time.Duration) error {
 	err := c.Clock.Sleep(ctx, d)
 	c.b.gate.pass(c.b.ctx)
