@@ -36,8 +36,8 @@ func root() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.AddCommand(
-		statusCommand(o), historyCommand(o), takeoverCommand(o), afterWindowCommand(o), rejoinCommand(o), releaseCommand(o), resumeCommand(o), cancelCommand(o), maintenanceCommand(o),
-		explainCommand(), sandboxCommand(), demoCommand(),
+		statusCommand(o), historyCommand(o), takeoverCommand(o), afterWindowCommand(o), switchoverCommand(o), approveCommand(o), acknowledgeCommand(o), rejoinCommand(o), releaseCommand(o), resumeCommand(o), cancelCommand(o), maintenanceCommand(o),
+		explainCommand(), simulateCommand(o), sandboxCommand(), demoCommand(),
 	)
 	return cmd
 }

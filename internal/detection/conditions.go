@@ -13,8 +13,8 @@ const Month = 730 * time.Hour
 // Latency is a lognormal distribution, given by two of its quantiles. The zero
 // value is no latency at all.
 type Latency struct {
-	P50 time.Duration `json:"p50"`
-	P99 time.Duration `json:"p99"`
+	P50 time.Duration
+	P99 time.Duration
 }
 
 // z99 is the 99 % quantile of the standard normal distribution.
@@ -34,11 +34,11 @@ func (l Latency) draw(r *rand.Rand) time.Duration {
 // Conditions are what the network and AWS do while nothing fails. AWS publishes
 // none of these figures: they are assumptions.
 type Conditions struct {
-	Ingestion Latency       `json:"ingestion"`      // from PutMetricData until evaluations see the value
-	Call      Latency       `json:"call"`           // of a call to DynamoDB
-	Loss      float64       `json:"loss"`           // share of published values, renewals and reads that are lost
-	Cuts      float64       `json:"cuts_per_month"` // how often the primary is cut off from AWS
-	CutLength time.Duration `json:"cut_length"`     // and for how long
+	Ingestion Latency       // from PutMetricData until evaluations see the value
+	Call      Latency       // of a call to DynamoDB
+	Loss      float64       // share of published values, renewals and reads that are lost
+	Cuts      float64       // how often the primary is cut off from AWS
+	CutLength time.Duration // and for how long
 }
 
 // Ideal are conditions in which nothing is late or lost.

@@ -110,10 +110,9 @@ func (w *leaseWatcher) sees(t *trial) time.Duration {
 		if !w.InStep {
 			phase = uniform(w.r, w.Poll)
 		}
-		seen := w.expires(last, arrived, phase, c)
-		first = min(first, seen)
+		first = min(first, w.expires(last, arrived, phase, c))
 	}
-	return first
+	return max(first, 0) // it may have been suspected before it failed
 }
 
 // patience is how long a watcher is followed whose reads fail again and again.

@@ -46,7 +46,7 @@ func leaseRows(t *testing.T, kind string) []leaseRow {
 	return rows
 }
 
-func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
+func secs(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 
 func TestLeaseTimesOfTheOracle(t *testing.T) {
 	for _, row := range leaseRows(t, "reclaim_time") {
@@ -54,7 +54,7 @@ func TestLeaseTimesOfTheOracle(t *testing.T) {
 			t.Parallel()
 			p := row.Parameters
 			l := Lease{
-				Duration: seconds(p.LeaseS), Heartbeat: seconds(p.HeartbeatS), Poll: seconds(p.PollS), Watchers: p.Survivors,
+				Duration: secs(p.LeaseS), Heartbeat: secs(p.HeartbeatS), Poll: secs(p.PollS), Watchers: p.Survivors,
 				InStep: p.Synchronised, Absolute: strings.HasPrefix(row.Scheme, "absolute"),
 			}
 			r, err := Simulation{Sets: []Set{{Name: row.ID, Detectors: []Detector{l}}}, Failures: []Failure{Host}, Trials: 100_000, Seed: 1}.Run(t.Context())
@@ -77,7 +77,7 @@ func TestLeaseTimesOfTheOracle(t *testing.T) {
 func TestLeaseIsSafeToTake(t *testing.T) {
 	for _, row := range leaseRows(t, "safety_rule") {
 		p := row.Parameters
-		if got := (Lease{Duration: seconds(p.LeaseS)}).SafeToTake(seconds(p.Demotion), seconds(p.Watchdog), seconds(p.Drift)); got != row.Expect.Safe {
+		if got := (Lease{Duration: secs(p.LeaseS)}).SafeToTake(secs(p.Demotion), secs(p.Watchdog), secs(p.Drift)); got != row.Expect.Safe {
 			t.Errorf("%s: safe to take: %t", row.ID, got)
 		}
 	}

@@ -1,6 +1,8 @@
 package detection
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -30,6 +32,19 @@ type Probe struct {
 // DefaultProbe is the probe of hadr_sql_latency_metric.
 func DefaultProbe() Probe {
 	return Probe{Namespace: "HADR", Metric: "SQLLatency", Interval: 20 * time.Second, Timeout: 19 * time.Second, Sentinel: 20001}
+}
+
+// Check refuses a probe that cannot work.
+func (p Probe) Check() error {
+	switch {
+	case p.Interval < time.Second || p.Interval > time.Hour:
+		return fmt.Errorf("the probe's interval must be between 1 s and 1 h, not %s", p.Interval)
+	case p.Timeout <= 0 || p.Timeout > p.Interval:
+		return fmt.Errorf("the probe's time-out must be above 0 and at most its interval of %s, not %s", p.Interval, p.Timeout)
+	case p.Namespace == "" || p.Metric == "":
+		return errors.New("the probe's metric needs a namespace and a name")
+	}
+	return nil
 }
 
 // Signals are the metrics that the model knows. A set of detectors watches one
