@@ -111,21 +111,35 @@ func (s State) lookAt(e Watched, a RedAlarm) (State, []Effect) {
 // unblocked goes on with a blocked operation where the cause is seen to be
 // gone: the machine has stopped after all, or every route leads to the primary.
 func (s State) unblocked(e Watched) (State, []Effect) {
-	op := s.Operation
-	down := e.Nodes[op.From].Instance.Down()
-	switch {
-	case (op.Step == StepFence || op.Step == StepFenced || op.Step == StepVerify && s.fenceOpen()) && down:
-		return s.retried(Retried{At: e.At, Actor: "watch, as node " + op.From + " is stopped now"})
-	case !s.RouteOnly() || s.fenceOpen():
-		return s, nil
-	case len(s.astray(e)) == 0:
-		return s.retried(Retried{At: e.At, Actor: "watch, as every route leads to node " + s.Primary})
+	if node := s.awaitsStop(); node != "" && e.Nodes[node].Instance.Down() {
+		return s.retried(Retried{At: e.At, Actor: "watch, as node " + node + " is stopped now"})
 	}
-	if a, ok := s.newlyRed(e); ok && !s.busy() { // R30: a route alone holds up no takeover
+	if !s.RouteOnly() || s.fenceOpen() {
+		return s, nil
+	}
+	a, red := s.newlyRed(e)
+	dead := !e.Nodes[s.Primary].ServesAsPrimary()
+	switch routed := len(s.astray(e)) == 0; {
+	case red && !s.busy() && (dead || !routed): // R30: a route alone holds up no takeover
 		next, more := s.lookAt(e, a)
 		return next, append(s.repairs(e), more...)
+	case routed:
+		return s.retried(Retried{At: e.At, Actor: "watch, as every route leads to node " + s.Primary})
 	}
 	return s, s.repairs(e)
+}
+
+// awaitsStop is the node whose stop lets a blocked operation go on, "" if none
+// does.
+func (s State) awaitsStop() string {
+	op := s.Operation
+	switch {
+	case op.Step == StepFence, op.Step == StepFenced, op.Step == StepVerify && s.fenceOpen():
+		return op.From
+	case op.Step == StepWithdraw:
+		return op.To
+	}
+	return ""
 }
 
 // fenceAgain stops fenced nodes that run: automatic recovery, or a person who
