@@ -186,11 +186,20 @@ func (w *work) node(id string) failover.NodeConfig {
 }
 
 func (w *work) seal(ctx context.Context, e failover.Seal) failover.Event {
-	ok, why, err := w.Store.Seal(ctx, w.group, e.Node, e.Epoch, e.OperationID)
+	ok, why, err := w.sealed(ctx, e)
 	if err != nil {
 		return failover.Sealed{At: w.Clock.Now(), Why: err.Error()}
 	}
 	return failover.Sealed{At: w.Clock.Now(), OK: ok, Why: why}
+}
+
+// sealed seals the lease. One that is evidence itself is sealed where it was
+// seen to stand still, or not at all (R10).
+func (w *work) sealed(ctx context.Context, e failover.Seal) (ok bool, why string, err error) {
+	if w.still != nil && w.still.Epoch == e.Epoch && w.still.Holder == e.Node {
+		return w.Leases.SealSeen(ctx, w.group, *w.still, e.OperationID)
+	}
+	return w.Store.Seal(ctx, w.group, e.Node, e.Epoch, e.OperationID)
 }
 
 func (w *work) promote(ctx context.Context, e failover.Promote) failover.Event {

@@ -21,14 +21,36 @@ func (w *work) gather(ctx context.Context, e failover.Gather) failover.Event {
 	for _, node := range e.Nodes {
 		go func() { results <- seen{node, w.observe(ctx, node, e.Timeout)} }()
 	}
-	alarms := w.alarmEvidence(ctx, e)
+	found := w.alarmEvidence(ctx, e)
 	nodes := map[string]failover.Observation{}
 	for range e.Nodes {
 		r := <-results
 		nodes[r.node] = r.o
 	}
+	found = append(found, w.leaseEvidence(ctx, e.Suspect, nodes)...)
 	now := w.Clock.Now()
-	return failover.Gathered{At: now, Nodes: nodes, Evidence: append(alarms, evidence.Of(e.Suspect, nodes, now, w.config())...)}
+	return failover.Gathered{At: now, Nodes: nodes, Evidence: append(found, evidence.Of(e.Suspect, nodes, now, w.config())...)}
+}
+
+// leaseEvidence reads the lease again that a watcher saw stand still: it is
+// evidence only if it still stands there.
+func (w *work) leaseEvidence(ctx context.Context, suspect string, nodes map[string]failover.Observation) []failover.Evidence {
+	w.still = nil
+	watcher, ok := nodes[w.config().Other(suspect)]
+	if w.Leases == nil || !ok || watcher.LeaseStill.At.IsZero() {
+		return nil
+	}
+	var now failover.Lease
+	err := w.store(ctx, func(ctx context.Context) (err error) { now, err = w.Leases.ReadLease(ctx, w.group); return err })
+	if err != nil {
+		w.log.Warn("reading the lease failed", "node", suspect, "error", err)
+		return nil
+	}
+	found := evidence.Lease(suspect, watcher, now)
+	if len(found) > 0 {
+		w.still = &now
+	}
+	return found
 }
 
 func (w *work) alarmEvidence(ctx context.Context, e failover.Gather) []failover.Evidence {
@@ -101,6 +123,10 @@ func (w *work) addAgent(ctx context.Context, o *failover.Observation) {
 		return
 	}
 	o.LastGoodProbe, o.LastBadProbe, o.Latency, o.DeadManUntil = a.LastGoodProbe, a.LastBadProbe, a.Latency, a.DeadManUntil
+	o.LeaseStill = a.LeaseStill
+	if o.Answer != failover.Answered { // else it says so itself
+		o.StoppedInOrder = a.StoppedInOrder
+	}
 	if o.ClockOffsetAt.IsZero() {
 		o.ClockOffset, o.ClockOffsetAt = a.ClockOffset, a.ClockOffsetAt
 	}

@@ -126,6 +126,15 @@ type Alarms interface {
 	Evidence(ctx context.Context, alarmARNs []string) ([]failover.Evidence, error)
 }
 
+// Leases are the liveness of primaries.
+type Leases interface {
+	// ReadLease returns the lease of a group, or ErrNotFound.
+	ReadLease(ctx context.Context, group string) (failover.Lease, error)
+	// SealSeen seals a lease where it was seen to stand still, or says why not
+	// (R10).
+	SealSeen(ctx context.Context, group string, seen failover.Lease, operationID string) (sealed bool, why string, err error)
+}
+
 // Notifier tells people.
 type Notifier interface {
 	Notify(ctx context.Context, group string, e failover.Entry) error

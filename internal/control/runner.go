@@ -39,6 +39,7 @@ type Runner struct {
 	Engine    Engine
 	Routes    Routes
 	Alarms    Alarms
+	Leases    Leases   // may be nil: then no lease is evidence
 	Notifier  Notifier // may be nil
 	Clock     clock.Clock
 	Log       *slog.Logger
@@ -78,6 +79,7 @@ type work struct {
 	checked   time.Time      // when the record was last asked: its answer may be as old as that (R22)
 	offline   bool           // the record gave no answer lately
 	last      *failover.Entry
+	still     *failover.Lease // that stands still, as the last look found it
 }
 
 func (w *work) load(ctx context.Context) error {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
 // ReportVersion is the version of reports that this code writes and reads.
@@ -76,18 +74,4 @@ func (r Report) Reason() string {
 		text += fmt.Sprintf("%s%s says %s: %s", sep, e.Source, e.Kind, e.Value)
 	}
 	return text
-}
-
-// Lease is the evidence of a lease that stands still: a watcher has seen it so
-// for its whole duration, on its own clock and without a gap (R6), and it is
-// read again where it was seen.
-func Lease(suspect string, watcher failover.Observation, now failover.Lease) *failover.Evidence {
-	seen := watcher.LeaseStill
-	if now.Holder != suspect || !seen.Holds(now) {
-		return nil
-	}
-	return &failover.Evidence{
-		Node: suspect, Signal: failover.SignalLease, Source: "agent " + watcher.Node, At: seen.At,
-		Detail: fmt.Sprintf("node %s has not renewed its lease for %s (counter %d of epoch %d)", suspect, seen.Stood.Round(100*time.Millisecond), seen.Counter, seen.Epoch),
-	}
 }

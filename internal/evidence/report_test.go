@@ -5,11 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
 func TestParseReport(t *testing.T) {
@@ -69,35 +66,4 @@ func FuzzParseReport(f *testing.F) {
 			t.Errorf("an error with a report: %+v", r)
 		}
 	})
-}
-
-// TestLease: only a lease that stands where its watcher saw it is evidence.
-func TestLease(t *testing.T) {
-	seen := failover.LeaseSight{Epoch: 7, Counter: 41, At: now, Stood: 6100 * time.Millisecond}
-	still := failover.Lease{Holder: "a", Epoch: 7, Counter: 41}
-	tests := []struct {
-		name     string
-		sight    failover.LeaseSight
-		lease    failover.Lease
-		evidence bool
-	}{
-		{"it stands where it was seen", seen, still, true},
-		{"sealed by this operation: it can't be renewed", seen, failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Sealed: true}, true},
-		{"renewed since (R10)", seen, failover.Lease{Holder: "a", Epoch: 7, Counter: 42}, false},
-		{"of another epoch", seen, failover.Lease{Holder: "a", Epoch: 8, Counter: 41}, false},
-		{"stopped in order (R6)", seen, failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Suspended: "db2stop"}, false},
-		{"nobody saw it stand still", failover.LeaseSight{}, failover.Lease{Holder: "a"}, false},
-		{"it is the other node's", seen, failover.Lease{Holder: "b", Epoch: 7, Counter: 41}, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			e := Lease("a", failover.Observation{Node: "b", LeaseStill: tt.sight}, tt.lease)
-			if (e != nil) != tt.evidence {
-				t.Fatalf("evidence %+v, want %v", e, tt.evidence)
-			}
-			if e != nil && (e.Signal != failover.SignalLease || e.Node != "a" || e.Conclusive || !e.At.Equal(now)) {
-				t.Errorf("evidence %+v", e)
-			}
-		})
-	}
 }

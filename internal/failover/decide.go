@@ -14,6 +14,7 @@ const (
 	GuardNotPrimary  Guard = "not the primary"
 	GuardMaintenance Guard = "maintenance"
 	GuardAdopt       Guard = "an operator took over"
+	GuardOrderly     Guard = "stopped in order"
 	GuardWaits       Guard = "the primary waits for its standby"
 	GuardAlive       Guard = "the primary commits"
 	GuardEvidence    Guard = "evidence"
@@ -176,7 +177,7 @@ func waitsForStandby(q question) *Decision {
 // the threshold that is newer than the last bad one (R5). While it is fresh
 // the event waits, because a node may die right after its last good probe.
 func commits(q question) *Decision {
-	good, bad := q.suspect.LastGoodProbe, q.suspect.LastBadProbe
+	good, bad := q.suspect.LastGoodProbe, q.lastBad()
 	if !q.state.on(R5) || q.human || good.IsZero() || !good.After(bad) || q.at.Sub(good) > probeAge {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (f Force) guards() []func(question) *Decision {
 		return []func(question) *Decision{maintenance, adopt, standbyUnread, standbyRole}
 	}
 	return []func(question) *Decision{
-		maintenance, adopt, waitsForStandby, commits, unproven,
+		maintenance, adopt, orderly, waitsForStandby, commits, unproven,
 		standbyUnread, standbyRole, settings, fitness, clocks, window, cooldown, policy,
 	}
 }

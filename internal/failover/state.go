@@ -259,7 +259,7 @@ type Attempt struct {
 	Alarm       string // ARN of the alarm that set it off, "" for a human
 	Trigger     string // for people
 	Human       string // who asked for it, "" = nobody
-	Watch       bool   // nobody asked: the minutely look found it
+	Watch       bool   // it comes again by itself: the minutely look found it, or an agent tells of it
 	Since       time.Time
 	Evidence    []Evidence
 	Fencing     Fencing

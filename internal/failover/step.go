@@ -20,6 +20,8 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.alarmed(e)
 	case Asked:
 		return s.asked(e)
+	case Reported:
+		return s.reported(e)
 	case Gathered:
 		return s.gathered(e)
 	case Sealed:

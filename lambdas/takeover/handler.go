@@ -1,5 +1,6 @@
-// Package takeover answers the alarm of a node: it binds the event to a group
-// by the record, and lets the runner take over or go on with a takeover.
+// Package takeover answers the alarm of a node, and the report of an agent: it
+// binds the event to a group by the record, and lets the runner take over or go
+// on with a takeover.
 package takeover
 
 import (
@@ -13,6 +14,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/alarm"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/evidence"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -25,7 +27,7 @@ const remember = 24 * time.Hour
 // so that it ends by itself and Lambda delivers the event again.
 const reserve = 5 * time.Second
 
-// Handler answers alarm events.
+// Handler answers events.
 type Handler struct {
 	Store  control.Store
 	Runner func(ctx context.Context, group string) (*control.Runner, error)
@@ -48,6 +50,13 @@ type Answer struct {
 // Handle answers one delivery of an event. It returns an error only if the
 // event should be delivered again.
 func (h *Handler) Handle(ctx context.Context, payload json.RawMessage) (Answer, error) {
+	r, err := evidence.ParseReport(payload)
+	switch {
+	case err == nil:
+		return h.report(ctx, r, payload)
+	case !errors.Is(err, evidence.ErrNoReport):
+		return h.unknown(ctx, payload, err.Error())
+	}
 	e, err := alarm.ParseEvent(payload)
 	if err != nil {
 		return h.unknown(ctx, payload, "not an alarm event that this function knows: "+err.Error())

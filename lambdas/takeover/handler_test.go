@@ -68,7 +68,10 @@ func newHandler(r *record) *Handler {
 	return &Handler{
 		Store: r, Clock: clock.System(), Log: log,
 		NewID: func(time.Time) string { ids++; return fmt.Sprintf("op%d", ids) },
-		Runner: func(context.Context, string) (*control.Runner, error) {
+		Runner: func(_ context.Context, group string) (*control.Runner, error) {
+			if group != "orders" {
+				return nil, control.ErrNotFound
+			}
 			return &control.Runner{Store: r, Clock: clock.System(), Log: log}, nil
 		},
 	}
@@ -78,6 +81,22 @@ func alarmEvent(state string) string {
 	return fmt.Sprintf(`{"source":"aws.cloudwatch","alarmArn":%q,"accountId":"123456789012","time":"2026-11-29T03:00:00.000+0000","region":"eu-central-1",
 "alarmData":{"alarmName":"orders-a","state":{"value":%q,"reason":"r","timestamp":"2026-11-29T03:00:00.000+0000"},
 "previousState":{"value":"OK","reason":"r","timestamp":"2026-11-29T02:00:00.000+0000"},"configuration":{"alarmRule":"ALARM(x)"}}}`, alarmARN, state)
+}
+
+func reportOf(group, node string, version int) string {
+	return fmt.Sprintf(`{"source":"hadr.agent","version":%d,"group":%q,"node":%q,"evidence":[{"source":"agent b","node":%q,"kind":"lease_expired","value":"x","observed_at":"2026-11-29T03:00:00Z"}]}`,
+		version, group, node, node)
+}
+
+// R2: the same sighting has the same operation, however often it is told.
+func TestReportsOfOneSighting(t *testing.T) {
+	r := &record{seen: map[string]string{}}
+	h := newHandler(r)
+	for range 3 {
+		if a, err := h.Handle(t.Context(), json.RawMessage(reportOf("orders", "b", 1))); err != nil || a.Operation != "op1" {
+			t.Errorf("operation %q, %v", a.Operation, err)
+		}
+	}
 }
 
 func TestHandle(t *testing.T) {
@@ -96,6 +115,9 @@ func TestHandle(t *testing.T) {
 		{"not JSON", `alarm!`, "ignored", "no JSON", 1},
 		{"empty", ``, "ignored", "no JSON", 1},
 		{"null", `null`, "ignored", "source", 1},
+		{"an agent's report about a node that is not the primary", reportOf("orders", "b", 1), "nothing_to_do", "", 0},
+		{"a report about a group that is not on the record (R1)", reportOf("payroll", "a", 1), "ignored", "no group payroll", 1},
+		{"a report of a version to come", reportOf("orders", "a", 2), "ignored", "has version 2", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

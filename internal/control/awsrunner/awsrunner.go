@@ -71,6 +71,7 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 			TableARN: tableARN, Group: group, Document: c.Settings["path_check_document"], Version: c.Settings["path_check_document_version"],
 		}),
 		Alarms: f.alarms,
+		Leases: f.table,
 		Clock:  f.clock,
 		Log:    f.log,
 	}, nil

@@ -1,0 +1,39 @@
+package evidence
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// silenceSlack is what a standby's word on how long it has heard nothing may
+// lag behind: it counts in whole seconds, and the last message may have come
+// after the last renewal.
+const silenceSlack = 2 * time.Second
+
+// Lease is the evidence of a lease that stands still: a watcher has seen it so
+// for its whole duration, on its own clock and without a gap (R6), and it is
+// read again where it was seen.
+//
+// A holder commits a row before each renewal, and its standby receives it. So a
+// standby that has heard nothing for as long is a second witness, long before
+// the database itself gives its partner up; one that does hear something tells
+// of a primary that only lost its way to the record.
+func Lease(suspect string, watcher failover.Observation, now failover.Lease) []failover.Evidence {
+	seen := watcher.LeaseStill
+	if now.Holder != suspect || !seen.Holds(now) {
+		return nil
+	}
+	found := []failover.Evidence{{
+		Node: suspect, Signal: failover.SignalLease, Source: "agent " + watcher.Node, At: seen.At,
+		Detail: fmt.Sprintf("node %s has not renewed its lease for %s (counter %d of epoch %d)", suspect, seen.Stood.Round(100*time.Millisecond), seen.Counter, seen.Epoch),
+	}}
+	if watcher.Answer == failover.Answered && watcher.Role == failover.RoleStandby && watcher.PartnerSilence+silenceSlack >= seen.Stood {
+		found = append(found, failover.Evidence{
+			Node: suspect, Signal: failover.SignalStandbyView, Source: watcher.Source, At: watcher.ReadAt,
+			Detail: fmt.Sprintf("node %s has heard nothing of node %s for %s, which commits a row before every renewal", watcher.Node, suspect, watcher.PartnerSilence.Round(time.Second)),
+		})
+	}
+	return found
+}

@@ -1,0 +1,52 @@
+package evidence
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// TestLease: only a lease that stands where its watcher saw it is evidence, and
+// only a standby that heard nothing for as long is a second witness.
+func TestLease(t *testing.T) {
+	const s = time.Second
+	seen := failover.LeaseSight{Epoch: 7, Counter: 41, At: now, Stood: 6100 * time.Millisecond}
+	still := failover.Lease{Holder: "a", Epoch: 7, Counter: 41}
+	standby := func(sight failover.LeaseSight, silence time.Duration) failover.Observation {
+		return failover.Observation{Node: "b", Answer: failover.Answered, Role: failover.RoleStandby, LeaseStill: sight, PartnerSilence: silence}
+	}
+	tests := []struct {
+		name    string
+		watcher failover.Observation
+		lease   failover.Lease
+		want    []failover.Signal
+	}{
+		{"it stands where it was seen; the standby hears its primary", standby(seen, s), still, []failover.Signal{failover.SignalLease}},
+		{"the standby heard nothing for as long", standby(seen, 6*s), still, []failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
+		{"a last message came after the last renewal", standby(seen, 5*s), still, []failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
+		{"the standby's view is not readable", failover.Observation{Node: "b", Answer: failover.Silent, LeaseStill: seen, PartnerSilence: 6 * s}, still, []failover.Signal{failover.SignalLease}},
+		{"sealed by this operation: it can't be renewed", standby(seen, s), failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Sealed: true}, []failover.Signal{failover.SignalLease}},
+		{"renewed since (R10)", standby(seen, 6*s), failover.Lease{Holder: "a", Epoch: 7, Counter: 42}, nil},
+		{"of another epoch", standby(seen, 6*s), failover.Lease{Holder: "a", Epoch: 8, Counter: 41}, nil},
+		{"stopped in order (R6)", standby(seen, 6*s), failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Suspended: "db2stop"}, nil},
+		{"nobody saw it stand still", standby(failover.LeaseSight{}, 6*s), failover.Lease{Holder: "a"}, nil},
+		{"it is the other node's", standby(seen, 6*s), failover.Lease{Holder: "b", Epoch: 7, Counter: 41}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			found := Lease("a", tt.watcher, tt.lease)
+			if len(found) != len(tt.want) {
+				t.Fatalf("evidence %+v, want %v", found, tt.want)
+			}
+			for i, e := range found {
+				if e.Signal != tt.want[i] || e.Node != "a" || e.Conclusive {
+					t.Errorf("evidence %+v, want %s", e, tt.want[i])
+				}
+			}
+			if len(found) > 0 && !found[0].At.Equal(now) {
+				t.Errorf("the lease expired at %s, want %s", found[0].At, now)
+			}
+		})
+	}
+}
