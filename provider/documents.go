@@ -10,6 +10,7 @@ var documents = map[string]string{
 	"db2_status":          "status",
 	"db2_takeover":        "takeover",
 	"db2_forced_takeover": "forced_takeover",
+	"db2_switchover":      "switchover",
 	"db2_start":           "start",
 	"db2_rejoin":          "rejoin",
 	"path_check":          "path_check",

@@ -30,6 +30,7 @@ type groupModel struct {
 	Timing           types.Object `tfsdk:"timing"`
 	Maintenance      types.Object `tfsdk:"maintenance"`
 	MaxDetection     types.Int64  `tfsdk:"max_detection_seconds"`
+	Detection        types.Object `tfsdk:"detection"`
 	VerifyOnCreate   types.Bool   `tfsdk:"verify_on_create"`
 	ForceDestroy     types.Bool   `tfsdk:"force_destroy"`
 	ActivePrimary    types.String `tfsdk:"active_primary"`
@@ -69,7 +70,8 @@ var (
 		"peer_window_seconds": types.Int64Type, "hadr_timeout_seconds": types.Int64Type,
 		"status_document": types.StringType, "takeover_document": types.StringType, "path_check_document": types.StringType,
 		"start_document": types.StringType, "rejoin_document": types.StringType, "forced_takeover_document": types.StringType,
-		documentVersions: stringMap,
+		"switchover_document": types.StringType,
+		documentVersions:      stringMap,
 	}
 	nodeType = types.ObjectType{AttrTypes: map[string]attr.Type{
 		"instance_id": types.StringType, "network_interface_id": types.StringType,
@@ -84,7 +86,7 @@ var (
 // The settings of the Db2 engine on the record, and their attributes in `db2`.
 var db2Settings = []string{
 	"database", "instance_owner", "syncmode", "peer_window_seconds", "hadr_timeout_seconds",
-	"status_document", "takeover_document", "path_check_document", "start_document", "rejoin_document", "forced_takeover_document",
+	"status_document", "takeover_document", "path_check_document", "start_document", "rejoin_document", "forced_takeover_document", "switchover_document",
 }
 
 // documentVersions is the attribute of `db2` with the versions of documents by

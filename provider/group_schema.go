@@ -83,7 +83,8 @@ func groupSchema() schema.Schema {
 			"maintenance": maintenanceSchema(),
 			"max_detection_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(int64(defaultDetection / time.Second)),
 				Validators:          []validator.Int64{int64validator.Between(1, 3600)},
-				MarkdownDescription: "Worst case from the failure to the alarm, for the check of the peer window. Default: 170, that of the alarms of the module `db2-hadr`."},
+				MarkdownDescription: "Longest time from the failure to the alarm that is allowed. The peer window must leave room for it, and the alarms must keep it (see `detection`): their worst case counts as the model of `hadr simulate detection` has it, without the time that AWS needs to ingest metrics. Default: 170, that of the alarms of the module `db2-hadr`."},
+			"detection": detectionSchema(),
 			"verify_on_create": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 				MarkdownDescription: "Read both nodes before the group is created: the node that reads PRIMARY becomes the recorded primary, whatever `preferred_primary` says. " +
 					"Default: `true`. `false` trusts `preferred_primary`: for databases that are not built yet."},
@@ -129,6 +130,8 @@ func db2Schema() schema.SingleNestedAttribute {
 				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_rejoin`, with which `hadr rejoin` brings an old primary back as standby."},
 			"forced_takeover_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
 				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_forced_takeover`, with which a person takes over outside of the peer window. No function may run it."},
+			"switchover_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
+				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_switchover`, with which `hadr switchover` changes the roles in order."},
 			documentVersions: schema.MapAttribute{Optional: true, ElementType: types.StringType,
 				Validators: []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.KeysAre(stringvalidator.OneOf(documentKinds()...)), mapvalidator.ValueStringsAre(documentVersion)},
 				MarkdownDescription: "Version of each document by its kind (`document_version` of the `hadr_command_document`). An operation keeps to the versions that it began with. " +

@@ -92,7 +92,11 @@ func printStatus(w io.Writer, s status) {
 		printField(w, "maintenance", strings.TrimSpace("on, nothing is done automatically: "+m.Reason))
 	}
 	if s.now.Before(st.Cooldown) {
-		printField(w, "cool-down", "until "+st.Cooldown.UTC().Format(time.RFC3339))
+		printField(w, "cool-down", fmt.Sprintf("until %s; end it with: hadr acknowledge %s", st.Cooldown.UTC().Format(time.RFC3339), st.Group))
+	}
+	if p := st.Pending; p != nil && p.Epoch == st.Epoch && s.now.Before(p.Expires) {
+		printField(w, "waits", fmt.Sprintf("a takeover from node %s waits for approval until %s", p.From, p.Expires.UTC().Format(time.RFC3339)))
+		printField(w, "next", fmt.Sprintf("hadr approve %s --operation %s", st.Group, p.OperationID))
 	}
 	if op := st.Operation; op != nil {
 		printField(w, "operation", fmt.Sprintf("%s %s from %s to %s, step %s since %s", op.ID, op.Kind, op.From, op.To, op.Step, op.StepSince.UTC().Format("15:04:05Z")))

@@ -81,6 +81,7 @@ type Promotion struct {
 	Deadline    time.Time
 	Settings    map[string]string
 	Force       bool // promote although the standby may lack commits: a person's word (R19)
+	InOrder     bool // change roles with the primary's help
 	Alone       bool // start the primary without its standby (R29)
 }
 

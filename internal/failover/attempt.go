@@ -101,12 +101,17 @@ func (s State) gathered(e Gathered) (State, []Effect) {
 		return s.refuse(e.At, d)
 	case Refuse:
 		return s.refuse(e.At, d)
+	case Ask:
+		return s.askApproval(e.At, d)
 	}
 	s.Attempt.Fencing, s.Attempt.WindowEnd, s.Attempt.FenceOld = d.Fencing, d.WindowEnd, d.FenceOld
 	if d.Verdict == Follow {
 		s.Attempt.Force = WithinWindow // it is primary already: nothing is forced
 	}
 	s.Attempt.Kind = map[Verdict]Kind{Act: Takeover, Follow: Adopt, StartAgain: Restart}[d.Verdict]
+	if s.Attempt.Switch && d.Verdict == Act {
+		s.Attempt.Kind = Switchover
+	}
 	if s.Config.Policy == Observe && s.Attempt.Human == "" {
 		return s.wouldHaveActed(e.At, d)
 	}
@@ -162,7 +167,7 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 	}
 	to := s.Config.Other(a.Suspect)
 	s.Epoch++
-	s.Phase = TakingOver
+	s.Phase, s.Pending = a.Kind.phase(), nil
 	if a.Kind == Takeover {
 		// It is read as a fit standby, so it is back, whatever a rejoin that
 		// was still under way would have said (R30).
@@ -176,6 +181,7 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 		Phases: []PhaseTime{{Step: "decide", Start: a.Since, End: e.At}},
 	}
 	switch {
+	case a.Kind == Switchover: // nobody is fenced
 	case a.Kind == Restart:
 		s.Operation.Step, s.Operation.Deadline = StepRestart, e.At.Add(bootLimit)
 	case a.Kind == Adopt && !a.FenceOld:
@@ -243,6 +249,8 @@ func (s State) begun() Entry {
 		what += ", BY FORCE: a person accepts that commits may be lost"
 	}
 	switch op.Kind {
+	case Switchover:
+		what = fmt.Sprintf("switchover from %s to %s, in order", op.From, op.To)
 	case Adopt:
 		what = fmt.Sprintf("node %s is primary already (an operator's takeover): follow it", op.To)
 	case Rejoin:

@@ -40,6 +40,7 @@ const (
 	Follow     Verdict = "follow"      // adopt the other node, which is primary already (R7)
 	Hold       Verdict = "wait"        // look again; if nothing changes in time, refuse
 	StartAgain Verdict = "start_again" // start the primary in place (R31)
+	Ask        Verdict = "ask"         // every guard agrees, and a person has to (R9)
 	Refuse     Verdict = "refuse"      // a human is needed, or nothing is to be done
 )
 
@@ -81,12 +82,15 @@ func Decide(s State, g Gathered) Decision {
 			Node: a.Suspect, Signal: SignalHuman, Detail: a.Trigger, At: a.Since, Source: a.Human, Conclusive: true,
 		})
 	}
-	for _, guard := range a.Force.guards() {
+	for _, guard := range a.guards() {
 		if d := guard(q); d != nil {
 			return q.orStartAgain(*d)
 		}
 	}
-	if a.Force != WithinWindow {
+	switch {
+	case a.Switch:
+		return q.switched()
+	case a.Force != WithinWindow:
 		return q.forced(a.Force)
 	}
 	_, why := proven(q.evidence, a.Suspect)
@@ -108,7 +112,7 @@ func (q question) orStartAgain(d Decision) Decision {
 	default:
 		return d
 	}
-	if q.state.Attempt.Force != WithinWindow {
+	if a := q.state.Attempt; a.Force != WithinWindow || a.Switch {
 		return d
 	}
 	if !q.state.on(R31) {
@@ -339,13 +343,14 @@ func cooldown(q question) *Decision {
 }
 
 func policy(q question) *Decision {
-	if q.human || q.config.Policy != Approval {
+	if q.human || q.state.Attempt.Approver != "" || q.config.Policy != Approval {
 		return nil
 	}
+	_, why := proven(q.evidence, q.suspect.Node)
 	return &Decision{
-		Verdict: Refuse, Guard: GuardPolicy,
-		Reason: "every guard agrees, but the policy is approval: a human has to start it",
-		Next:   fmt.Sprintf("hadr takeover %s --from %s --reason WHY", q.state.Group, q.suspect.Node),
+		Verdict: Ask, Guard: GuardPolicy,
+		Reason:    fmt.Sprintf("node %s failed (%s), node %s is fit to take over, and the policy is approval", q.suspect.Node, why, q.standby.Node),
+		WindowEnd: q.windowEnd(),
 	}
 }
 

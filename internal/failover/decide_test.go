@@ -157,7 +157,7 @@ func TestDecide(t *testing.T) {
 			g.Nodes["b"] = o
 		}, Refuse, GuardCooldown, "cool-down"},
 		{"R30: cool-down ends early once the standby has settled", state(func(s *State) { s.Cooldown = now.Add(time.Minute) }), Act, GuardNone, ""},
-		{"policy approval leaves it to a human", state(func(s *State) { s.Config.Policy = Approval }), Refuse, GuardPolicy, "human"},
+		{"R9: policy approval leaves it to a person", state(func(s *State) { s.Config.Policy = Approval }), Ask, GuardPolicy, "policy is approval"},
 		{"policy approval, and a human asks", func(s *State, _ *Gathered) {
 			s.Config.Policy = Approval
 			s.Attempt.Human = "ann"
@@ -189,7 +189,7 @@ func TestDecide(t *testing.T) {
 			if !strings.Contains(d.Reason, tt.says) {
 				t.Errorf("reason %q does not say %q", d.Reason, tt.says)
 			}
-			if d.Verdict != Act && d.Verdict != Follow && d.Next == "" && d.Guard != GuardFitness && d.Guard != GuardWindow {
+			if (d.Verdict == Refuse || d.Verdict == Hold) && d.Next == "" && d.Guard != GuardFitness && d.Guard != GuardWindow {
 				t.Errorf("%s by %q names no next command", d.Verdict, d.Guard)
 			}
 		})

@@ -49,6 +49,7 @@ type Promote struct {
 	CommandID   string // of an earlier run of this attempt, if known
 	Deadline    time.Time
 	Force       bool // outside of the window, at a person's word (R19)
+	InOrder     bool // with the primary's help: a switchover
 }
 
 // MoveRoute leads the VIP to a node in one route table.

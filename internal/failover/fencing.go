@@ -24,7 +24,10 @@ func (s State) rechecked(e NodeRead) (State, []Effect) {
 		op.Kind = Adopt
 		return s, []Effect{s.readNode(op.From)}
 	}
-	if op.Force != WithinWindow {
+	switch {
+	case op.Kind == Switchover:
+		return s.recheckedSwitch(e)
+	case op.Force != WithinWindow:
 		return s.recheckedForced(e)
 	}
 	if s.on(R20) && (o.Role != RoleStandby || !s.fit(o)) {

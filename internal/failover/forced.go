@@ -25,9 +25,12 @@ const (
 // command counts as dead. A promotion replays its log first.
 const forcedPatience = 20 * time.Minute
 
-// guards are what is asked before a takeover that goes so far.
-func (f Force) guards() []func(question) *Decision {
-	switch f {
+// guards are what is asked before such an attempt.
+func (a *Attempt) guards() []func(question) *Decision {
+	if a.Switch {
+		return []func(question) *Decision{maintenance, adopt, switchable, standbyUnread, standbyRole, settings, fitness}
+	}
+	switch a.Force {
 	case AfterWindow:
 		return []func(question) *Decision{maintenance, adopt, standbyUnread, standbyRole, stoppedInTime}
 	case DataLoss:

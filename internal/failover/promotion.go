@@ -30,7 +30,7 @@ func (s State) promote(at time.Time) (State, []Effect) {
 
 func (s State) promotion() Effect {
 	op := s.Operation
-	return Promote{Node: op.To, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Promotions, CommandID: op.CommandID, Deadline: op.Deadline, Force: op.Force != WithinWindow}
+	return Promote{Node: op.To, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Promotions, CommandID: op.CommandID, Deadline: op.Deadline, Force: op.Force != WithinWindow, InOrder: op.Kind == Switchover}
 }
 
 // promoted: whatever the command said, the role that is read decides (R14, R23).
@@ -82,6 +82,8 @@ func (s State) confirming(e NodeRead) (State, []Effect) {
 		return s.block(e.At, fmt.Sprintf("node %s read PRIMARY and now reads %s", op.To, orNone(string(o.Role))), fmt.Sprintf("hadr status %s, then: hadr resume %s; or give up: hadr cancel %s", s.Group, s.Group, s.Group))
 	case s.promoting(e.At):
 		return s.again()
+	case op.Kind == Switchover:
+		return s.notSwitched(e.At)
 	case o.Role == RoleStandby && (s.fit(o) || op.Force != WithinWindow) && op.Promotions < promotionTries && (op.WindowEnd.IsZero() || op.WindowEnd.Sub(e.At) >= op.Config.PromoteMargin):
 		return s.promote(e.At)
 	}

@@ -93,6 +93,9 @@ func (s State) verify(at time.Time) (State, []Effect) {
 	for _, table := range s.unchecked() {
 		effects = append(effects, CheckPath{Table: table, Node: op.To})
 	}
+	if s.oldOpen() {
+		effects = append(effects, s.readNode(op.From))
+	}
 	op.Pending = len(effects)
 	if len(effects) == 0 {
 		return s.settle(at)
@@ -139,7 +142,7 @@ func (s State) verified(at time.Time) (State, []Effect) {
 	switch {
 	case op.Pending > 0:
 		return s, nil
-	case (s.fenceOpen() || len(s.unchecked()) > 0) && at.Before(op.Deadline):
+	case (s.fenceOpen() || s.oldOpen() || len(s.unchecked()) > 0) && at.Before(op.Deadline):
 		return s.again()
 	}
 	return s.settle(at)
@@ -181,5 +184,8 @@ func (s State) end(at time.Time, outcome, reason string) (State, []Effect) {
 	entry.Outcome, entry.Phases, entry.Evidence = outcome, op.Phases, op.Evidence
 	s.finish()
 	s.Cooldown = at.Add(op.Config.Cooldown)
+	if op.Kind == Switchover { // R30: whoever asked for it has seen it
+		s.Cooldown = time.Time{}
+	}
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }

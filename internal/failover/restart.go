@@ -11,7 +11,7 @@ import (
 // has moved: clients may have written to the standby then.
 func (s State) withdraw(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
-	if op.Kind == Adopt {
+	if op.Kind == Adopt || op.Kind == Switchover { // nothing was stopped, and either node may serve
 		return s.block(at, why, fmt.Sprintf("read the role on node %s by hand (db2pd -hadr), then: hadr resume %s; or give up: hadr cancel %s", op.To, s.Group, s.Group))
 	}
 	s.enter(StepWithdraw, at, op.Config.FenceTimeout)

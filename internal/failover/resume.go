@@ -93,6 +93,8 @@ func (s State) nodeRead(e NodeRead) (State, []Effect) {
 		return s.overtaken(e)
 	case op.Step == StepBoot && e.Observation.Node == op.To:
 		return s.booted(e)
+	case op.Step == StepVerify && e.Observation.Node == op.From:
+		return s.oldRead(e)
 	case op.Step == StepConfirm && e.Observation.Node == op.To:
 		return s.confirming(e)
 	case op.Step == StepRestart && e.Observation.Node == op.From:

@@ -114,6 +114,7 @@ type State struct {
 	Changed     time.Time // last change of primary; events older than it are stale (R3)
 	Version     uint64    // compare-and-swap (R11)
 	Refused     Refusal   // last refusal that watch told
+	Pending     *Pending  // takeover that waits for a person (R9)
 	Ended       string    // operation that ended last: a redelivery of its event is over, too (R2)
 
 	// Off are rules that are left out: none, but where the model checker shows
@@ -166,6 +167,17 @@ const (
 	Restart    Kind = "restart" // start the primary in place, as its standby can't take over (R31)
 )
 
+// phase is the phase of a group while an operation of this kind runs.
+func (k Kind) phase() Phase {
+	switch k {
+	case Switchover:
+		return SwitchingOver
+	case Rejoin:
+		return Rejoining
+	}
+	return TakingOver
+}
+
 // StepName is a step of an operation. A step is recorded before its effect.
 type StepName string
 
@@ -214,6 +226,9 @@ type Operation struct {
 	// WindowEnd is until when the old primary certainly accepts no commit by
 	// itself, on the runner's clock; zero = it never stops by itself.
 	WindowEnd time.Time
+
+	// OldSeen: after a switchover, the old primary was read as no primary.
+	OldSeen bool
 
 	Trigger  string              // what set it off, for people
 	Evidence []Evidence          // what the decision rests on
@@ -264,8 +279,10 @@ type Attempt struct {
 	Evidence    []Evidence
 	Fencing     Fencing
 	WindowEnd   time.Time
-	Kind        Kind // what was decided
-	FenceOld    bool // adopting: the old primary may still be one
-	Claims      int  // that met another version of the record
+	Kind        Kind   // what was decided
+	FenceOld    bool   // adopting: the old primary may still be one
+	Claims      int    // that met another version of the record
+	Approver    string // who approved it, "" = nobody had to or did
+	Switch      bool   // in order, while both nodes are well
 	Force       Force
 }

@@ -41,6 +41,12 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.repaired(e)
 	case RejoinAsked:
 		return s.rejoinAsked(e)
+	case SwitchAsked:
+		return s.switchAsked(e)
+	case Approved:
+		return s.approved(e)
+	case Acknowledged:
+		return s.acknowledged(e)
 	case ReleaseAsked:
 		return s.releaseAsked(e)
 	case Retried:

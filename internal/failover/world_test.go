@@ -228,6 +228,9 @@ func (w *fakeWorld) state(node string) DatabaseState {
 
 func (w *fakeWorld) promote(s State, e Promote) Event {
 	how := map[bool]string{true: " by force"}[e.Force]
+	if e.InOrder {
+		return w.switchOver(s, e)
+	}
 	w.note("promote %s%s epoch %d attempt %d", e.Node, how, e.Epoch, e.Attempt)
 	if e.Force != (s.Operation.Force != WithinWindow) {
 		w.bad = append(w.bad, "R19: force without a person's word, or none in spite of it")
@@ -259,4 +262,16 @@ func (w *fakeWorld) move(s State, e MoveRoute) Event {
 	}
 	w.moved[e.Table] = e.Node
 	return RouteMoved{At: w.at, Table: e.Table, OK: true}
+}
+
+func (w *fakeWorld) switchOver(s State, e Promote) Event {
+	w.note("switch to %s epoch %d", e.Node, e.Epoch)
+	if s.Operation.Kind != Switchover {
+		w.bad = append(w.bad, "a takeover asks the primary for help")
+	}
+	if w.onPromote != nil {
+		return w.onPromote(w, e)
+	}
+	w.role[e.Node], w.role[s.Config.Other(e.Node)] = RolePrimary, RoleStandby
+	return Promoted{At: w.at, Node: e.Node, CommandID: "cmd", Outcome: OK, Code: "DB20000I"}
 }

@@ -22,6 +22,7 @@ type authority struct {
 	ChangedAt     time.Time
 	RefusedGuard  failover.Guard
 	RefusedAt     time.Time
+	Pending       *failover.Pending
 	Ended         string
 	WriteToken    string
 }
@@ -54,6 +55,7 @@ func (s stored) state(group string, config failover.Config) failover.State {
 		Operation: s.Operation, Fenced: s.Fenced,
 		Cooldown: s.CooldownUntil, Changed: s.ChangedAt,
 		Refused:     failover.Refusal{Guard: s.RefusedGuard, At: s.RefusedAt},
+		Pending:     s.Pending,
 		Ended:       s.Ended,
 		Maintenance: s.maintenance(),
 	}
@@ -69,7 +71,7 @@ func (a authority) attributes() (item, error) {
 	for name, av := range (item{
 		"epoch": number(a.Epoch), "primary": str(a.Primary), "phase": str(string(a.Phase)), "version": number(a.Version),
 		"operation": nil, "fenced": nil, "cooldown_until": nil, "changed_at": nil,
-		"refused_guard": nil, "refused_at": nil, "ended": nil,
+		"refused_guard": nil, "refused_at": nil, "pending": nil, "ended": nil,
 	}) {
 		if _, set := m[name]; !set {
 			m[name] = av

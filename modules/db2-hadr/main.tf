@@ -6,13 +6,15 @@ locals {
     db2_status          = "${var.name}-status"
     db2_takeover        = "${var.name}-takeover"
     db2_forced_takeover = "${var.name}-forced-takeover"
+    db2_switchover      = "${var.name}-switchover"
     db2_start           = "${var.name}-start"
     db2_rejoin          = "${var.name}-rejoin"
     path_check          = "${var.name}-path-check"
   }
 
-  # Taking over by force is for people: no function may run that document.
-  function_documents = [for kind, d in hadr_command_document.this : d.name if kind != "db2_forced_takeover"]
+  # Taking over by force and changing roles are for people: no function may run
+  # these documents.
+  function_documents = [for kind, d in hadr_command_document.this : d.name if !contains(["db2_forced_takeover", "db2_switchover"], kind)]
 
   # Worst cases from the failure to the alarm, over a probe every 20 seconds:
   # one period of 60 seconds with FILL, and without it the time until
@@ -106,6 +108,7 @@ resource "hadr_group" "this" {
     status_document          = hadr_command_document.this["db2_status"].name
     takeover_document        = hadr_command_document.this["db2_takeover"].name
     forced_takeover_document = hadr_command_document.this["db2_forced_takeover"].name
+    switchover_document      = hadr_command_document.this["db2_switchover"].name
     path_check_document      = hadr_command_document.this["path_check"].name
     start_document           = hadr_command_document.this["db2_start"].name
     rejoin_document          = hadr_command_document.this["db2_rejoin"].name

@@ -77,7 +77,7 @@ func (s *Stage) policyOf(kind, function string) (string, error) {
 		scope.Checkers = append(scope.Checkers, s.Landscape.Applications[node].InstanceID)
 	}
 	for _, document := range db2.Kinds() {
-		if document == "forced_takeover" { // for people (R19)
+		if document == "forced_takeover" || document == "switchover" { // for people
 			continue
 		}
 		scope.Documents = append(scope.Documents, coreGroup+"-"+document)

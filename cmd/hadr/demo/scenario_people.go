@@ -119,3 +119,54 @@ func newPrimaryAlone(ctx context.Context, s *scene) error {
 	s.result.expect(s.machineIs(ctx, "a", "stopped"), "the fenced host of node a was started")
 	return s.takenOver(ctx, "b", 3)
 }
+
+// switchedOver: the roles change in order, and back.
+func switchedOver(ctx context.Context, s *scene) error {
+	for epoch, to := range []string{"b", "a"} {
+		s.failure = s.stage.Clock.Now()
+		s.timeline.Begin(s.failure)
+		if err := s.commands(ctx, "hadr switchover orders --to "+to, func(now time.Time) failover.Event {
+			return failover.SwitchAsked{At: now, To: to, OperationID: "switch-" + to, Actor: "dba", Reason: "patches"}
+		}); err != nil {
+			return err
+		}
+		if err := s.takenOver(ctx, to, uint64(epoch+2)); err != nil {
+			return err
+		}
+		if err := s.watched(ctx, 2*time.Minute); err != nil {
+			return err
+		}
+	}
+	s.result.expect(s.machineIs(ctx, "a", "running") && s.machineIs(ctx, "b", "running"), "a machine was stopped")
+	return s.stage.untilAlarmsOK(ctx)
+}
+
+// approved: the policy lets a person decide.
+func approved(ctx context.Context, s *scene) error {
+	config, err := s.watcher.Table.ReadConfig(ctx, s.group)
+	if err != nil {
+		return err
+	}
+	config.Policy = failover.Approval
+	if err := s.happens("the policy is approval", func() error { return s.watcher.Table.PutConfig(ctx, s.group, config) }); err != nil {
+		return err
+	}
+	if err := s.vanishes("a"); err != nil {
+		return err
+	}
+	e, err := s.told(ctx, "approval_wanted", "node a failed")
+	if err != nil {
+		return err
+	}
+	if err := s.watched(ctx, time.Minute); err != nil {
+		return err
+	}
+	s.notPromoted(ctx)
+	s.result.expect(strings.Contains(e.Next, "hadr approve orders --operation "+e.OperationID), "the next command is %q", e.Next)
+	if err := s.commands(ctx, "hadr approve orders", func(now time.Time) failover.Event {
+		return failover.Approved{At: now, OperationID: e.OperationID, Actor: "dba"}
+	}); err != nil {
+		return err
+	}
+	return s.takenOver(ctx, "b", 2)
+}

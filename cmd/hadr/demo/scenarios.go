@@ -19,6 +19,8 @@ var scenarios = []Scenario{
 	{Name: "operator-takeover", Short: "somebody switches the roles by hand: record, route and history follow", Rules: []string{"R7"}, play: operatorTakeover},
 	{Name: "old-primary-returns", Short: "EC2 starts the fenced host again: it is stopped again, the VIP stays", Rules: []string{"R18"}, play: oldPrimaryReturns},
 	{Name: "second-failure", Short: "the old primary is back as standby, and the new one fails", Rules: []string{"R18", "R28", "R30"}, play: secondFailure},
+	{Name: "switchover", Short: "a person changes the roles in order, and back", Rules: []string{"R14", "R25"}, play: switchedOver},
+	{Name: "approval", Short: "the policy lets a person decide, and the person agrees in time", Rules: []string{"R9"}, play: approved},
 	{Name: "new-primary-alone", Short: "the new primary reboots while the old one is fenced: it starts without a standby", Rules: []string{"R29", "R31"}, play: newPrimaryAlone},
 	{Name: "window-missed", Short: "the window ends before the promotion and the old primary is gone: a person takes over, nothing is lost", Rules: []string{"R19", "R20"}, play: windowMissed},
 	{Name: "data-loss-accepted", Short: "the standby lacks commits and the old primary is gone: a person accepts the loss", Rules: []string{"R19"}, play: dataLoss},

@@ -21,7 +21,7 @@ type Parameter struct {
 
 // Document is an SSM command document of this engine.
 type Document struct {
-	Kind        string // "status", "takeover", "forced_takeover", "start", "rejoin" or "path_check"
+	Kind        string // "status", "takeover", "forced_takeover", "switchover", "start", "rejoin" or "path_check"
 	Description string
 	Parameters  []Parameter
 	timeout     int    // seconds that the script may run
@@ -81,6 +81,11 @@ var documents = map[string]Document{
 		Kind: "forced_takeover", Description: "hadr: take over a Db2 HADR database by force, at a person's word.",
 		Parameters: takeoverParameters,
 		timeout:    1000, constants: "form='by force'\n", script: takeoverScript,
+	},
+	"switchover": {
+		Kind: "switchover", Description: "hadr: change the roles of a Db2 HADR pair in order.",
+		Parameters: takeoverParameters,
+		timeout:    1000, constants: "form=\n", script: takeoverScript,
 	},
 	"start": {
 		Kind: "start", Description: "hadr: start a Db2 instance and its database, in the role that it has.",

@@ -55,7 +55,7 @@ func TestDocumentContent(t *testing.T) {
 			}
 		})
 	}
-	if _, err := DocumentOf("other"); err == nil || !strings.Contains(err.Error(), "forced_takeover, path_check, rejoin, start, status, takeover") {
+	if _, err := DocumentOf("other"); err == nil || !strings.Contains(err.Error(), "forced_takeover, path_check, rejoin, start, status, switchover, takeover") {
 		t.Errorf("unknown kind: %v", err)
 	}
 }

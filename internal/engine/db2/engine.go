@@ -79,8 +79,9 @@ func check(kind, name string, parameters map[string]string) error {
 	return d.Validate(parameters)
 }
 
-// Promote implements control.Engine. It asks for BY FORCE PEER WINDOW ONLY, and
-// for plain BY FORCE only where a person asked for that (R19).
+// Promote implements control.Engine. It asks for BY FORCE PEER WINDOW ONLY, for
+// plain BY FORCE only where a person asked for that (R19), and for a takeover
+// without force in a switchover.
 func (e *Engine) Promote(ctx context.Context, p control.Promotion, started func(commandID string)) control.PromotionResult {
 	s, err := ParseSettings(p.Settings)
 	if err != nil {
@@ -97,7 +98,10 @@ func (e *Engine) Promote(ctx context.Context, p control.Promotion, started func(
 		"attempt": strconv.Itoa(p.Attempt), "deadline": strconv.FormatInt(p.Deadline.Unix(), 10),
 	}
 	kind, document := "takeover", s.TakeoverDocument
-	if p.Force {
+	switch {
+	case p.InOrder:
+		kind, document = "switchover", s.SwitchDocument
+	case p.Force:
 		kind, document = "forced_takeover", s.ForcedDocument
 	}
 	if err := check(kind, document, parameters); err != nil {

@@ -119,3 +119,14 @@ func TestProven(t *testing.T) {
 		})
 	}
 }
+
+// A switchover asks for a takeover without any force.
+func TestSwitchoverDocument(t *testing.T) {
+	r := &runner{host: newHost(t)}
+	got, _ := promote(t, r, func(p *control.Promotion) {
+		p.InOrder, p.Settings = true, setting("switchover_document", "hadr-switchover")
+	})
+	if got.Outcome != failover.OK || r.host.inOrder != 1 || r.host.plain+r.host.forced > 0 {
+		t.Errorf("result %+v; in order %d, within the window %d, by force %d", got, r.host.inOrder, r.host.forced, r.host.plain)
+	}
+}

@@ -38,6 +38,7 @@ type host struct {
 
 	forced   int      // takeovers within the window that were asked of Db2
 	plain    int      // takeovers by plain force
+	inOrder  int      // takeovers without force
 	alone    int      // starts as primary by force
 	killed   int      // database servers that were killed
 	ran      []string // commands, in order
@@ -242,6 +243,11 @@ func (h *host) db2(command string, say func(string, ...any)) error {
 		}
 		say("DB20000I  The command completed successfully.")
 		return nil
+	case command == "takeover hadr on db HADRDB":
+		h.inOrder++
+		text, code := h.takeover()
+		say("%s", text)
+		return exit(code)
 	case command == "takeover hadr on db HADRDB by force":
 		h.plain++
 		text, code := h.takeover()

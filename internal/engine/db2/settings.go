@@ -18,6 +18,7 @@ type Settings struct {
 
 	StatusDocument    string
 	TakeoverDocument  string
+	SwitchDocument    string // "" = roles are not changed in order
 	ForcedDocument    string // "" = nobody takes over by force (R19)
 	RejoinDocument    string // "" = nodes are brought back by hand
 	StartDocument     string // "" = databases are not started in place (R31)
@@ -36,7 +37,7 @@ func ParseSettings(m map[string]string) (Settings, error) {
 		Database: m["database"], Owner: m["instance_owner"], SyncMode: m["syncmode"],
 		StatusDocument: m["status_document"], TakeoverDocument: m["takeover_document"],
 		StartDocument: m["start_document"], RejoinDocument: m["rejoin_document"], PathCheckDocument: m["path_check_document"],
-		ForcedDocument: m["forced_takeover_document"], TableARN: m["table_arn"], versions: map[string]string{},
+		ForcedDocument: m["forced_takeover_document"], SwitchDocument: m["switchover_document"], TableARN: m["table_arn"], versions: map[string]string{},
 	}
 	for _, kind := range Kinds() {
 		s.versions[kind] = m[kind+"_document_version"]
