@@ -28,6 +28,20 @@ func (s State) promote(at time.Time) (State, []Effect) {
 	return s, []Effect{s.stepped(at, "promote node "+op.To), s.promotion()}
 }
 
+// promoteAgain tries a promotion that certainly did not happen once more. It
+// makes sure of the fence first: the old primary was read as leaving before the
+// first try, and may have been started and be connected since. Promoted next to
+// it, the standby would become a second writer (R15, R18).
+func (s State) promoteAgain(at time.Time) (State, []Effect) {
+	op := s.Operation
+	op.Fence = FenceProgress{}
+	s.enter(StepFence, at, op.Config.FenceTimeout)
+	return s, []Effect{
+		s.stepped(at, fmt.Sprintf("node %s was not promoted (%s); see that node %s is still down, and try again", op.To, orNone(op.LastResult), op.From)),
+		ReadInstance{Node: op.From},
+	}
+}
+
 func (s State) promotion() Effect {
 	op := s.Operation
 	return Promote{Node: op.To, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Promotions, CommandID: op.CommandID, Deadline: op.Deadline, Force: op.Force != WithinWindow, InOrder: op.Kind == Switchover}
@@ -85,7 +99,7 @@ func (s State) confirming(e NodeRead) (State, []Effect) {
 	case op.Kind == Switchover:
 		return s.notSwitched(e.At)
 	case o.Role == RoleStandby && (s.fit(o) || op.Force != WithinWindow) && op.Promotions < promotionTries && (op.WindowEnd.IsZero() || op.WindowEnd.Sub(e.At) >= op.Config.PromoteMargin):
-		return s.promote(e.At)
+		return s.promoteAgain(e.At)
 	}
 	return s.restartOld(e.At, fmt.Sprintf("node %s was not promoted (%s) and can't be now: role %s, %s", op.To, orNone(op.LastResult), orNone(string(o.Role)), orNone(o.FitnessWhy)))
 }
