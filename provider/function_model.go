@@ -24,6 +24,8 @@ type functionModel struct {
 	InstanceIDs           types.Set    `tfsdk:"instance_ids"`
 	CheckerInstanceIDs    types.Set    `tfsdk:"checker_instance_ids"`
 	RouteTableIDs         types.Set    `tfsdk:"route_table_ids"`
+	IsolationGroupID      types.String `tfsdk:"isolation_security_group_id"`
+	NetworkInterfaceIDs   types.Set    `tfsdk:"network_interface_ids"`
 	DocumentNames         types.Set    `tfsdk:"document_names"`
 	Architecture          types.String `tfsdk:"architecture"`
 	MemoryMB              types.Int64  `tfsdk:"memory_mb"`
@@ -58,6 +60,8 @@ func (m functionModel) scope(ctx context.Context, c *clients, id identity, diags
 		Checkers:           goStrings(ctx, m.CheckerInstanceIDs, diags),
 		RouteTables:        goStrings(ctx, m.RouteTableIDs, diags),
 		Documents:          goStrings(ctx, m.DocumentNames, diags),
+		IsolationGroup:     m.IsolationGroupID.ValueString(),
+		Interfaces:         goStrings(ctx, m.NetworkInterfaceIDs, diags),
 		FailureDestination: m.FailureDestinationARN.ValueString(),
 	}
 }
@@ -71,10 +75,10 @@ func (m functionModel) policyText(ctx context.Context, c *clients, id identity, 
 
 // policyKnown reports whether everything that the policy is made of is known.
 func (m functionModel) policyKnown() bool {
-	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() {
+	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() || m.IsolationGroupID.IsUnknown() {
 		return false
 	}
-	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames} {
+	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames, m.NetworkInterfaceIDs} {
 		if hasUnknown(s) {
 			return false
 		}

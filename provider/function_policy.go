@@ -9,6 +9,8 @@ type functionScope struct {
 	Checkers                   []string // ids of machines that try the data path only
 	RouteTables                []string // ids
 	Documents                  []string // names
+	IsolationGroup             string   // id of the security group that cuts a node off, or ""
+	Interfaces                 []string // ids of the nodes' network interfaces, for that
 	FailureDestination         string   // ARN of a topic or queue, or ""
 }
 
@@ -53,8 +55,19 @@ func takeoverPolicy(s functionScope) policy {
 		allow("RunDocuments", s.documents(), "ssm:SendCommand"),
 		allow("OnNodes", append(s.ec2("instance", s.Instances), s.ec2("instance", s.Checkers)...), "ssm:SendCommand"),
 		allow("Log", []string{s.LogGroupARN + ":*"}, "logs:CreateLogStream", "logs:PutLogEvents"),
+		s.isolate(),
 		s.onFailure(),
 	)
+}
+
+// isolate allows to give the nodes' interfaces one security group, and no
+// other: whoever brings a node back gives it its own ones again.
+func (s functionScope) isolate() statement {
+	if s.IsolationGroup == "" {
+		return statement{}
+	}
+	return allow("Isolate", append(s.ec2("network-interface", s.Interfaces), s.ec2("security-group", []string{s.IsolationGroup})...),
+		"ec2:ModifyNetworkInterfaceAttribute")
 }
 
 // watchPolicy allows what a resumed takeover needs, and the sweep of handled

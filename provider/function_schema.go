@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -52,6 +53,9 @@ func functionSchema() schema.Schema {
 		"instance_ids":         ids(instanceID, "EC2 instances of the nodes: the function may stop and start them and run `document_names` on them."),
 		"checker_instance_ids": ids(instanceID, "EC2 instances that only try the data path: the function may run `document_names` on them."),
 		"route_table_ids":      ids(tableID, "Route tables whose routes the function may lead to another node."),
+		"isolation_security_group_id": schema.StringAttribute{Optional: true, Validators: []validator.String{securityGroupID, stringvalidator.AlsoRequires(path.MatchRoot("network_interface_ids"))},
+			MarkdownDescription: "Security group that cuts a node off from new connections: the function may give it to `network_interface_ids`, where the stop of an old primary stays unconfirmed."},
+		"network_interface_ids": ids(eniID, "Network interfaces of the nodes, for `isolation_security_group_id`."),
 		"document_names": ids(documentName,
 			"Command documents that the function may run. It can run no other document, and so no free shell."),
 		"architecture": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("arm64"),

@@ -27,6 +27,7 @@ type groupModel struct {
 	Policy           types.String `tfsdk:"policy"`
 	Fencing          types.String `tfsdk:"fencing"`
 	HostApplications types.Bool   `tfsdk:"host_applications"`
+	IsolationGroup   types.String `tfsdk:"isolation_security_group_id"`
 	Timing           types.Object `tfsdk:"timing"`
 	Maintenance      types.Object `tfsdk:"maintenance"`
 	MaxDetection     types.Int64  `tfsdk:"max_detection_seconds"`
@@ -126,7 +127,7 @@ func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagn
 	c := failover.Config{
 		Engine: "db2", Settings: map[string]string{}, Preferred: m.PreferredPrimary.ValueString(),
 		Policy: failover.Policy(m.Policy.ValueString()), Fencing: failover.Fencing(m.Fencing.ValueString()),
-		HostApplications: m.HostApplications.ValueBool(),
+		HostApplications: m.HostApplications.ValueBool(), Isolation: m.IsolationGroup.ValueString(),
 	}
 	for name, v := range m.Db2.Attributes() {
 		switch v := v.(type) {
@@ -214,7 +215,7 @@ func (m *groupModel) flattenState(s failover.State, roles map[string]string) {
 func (m *groupModel) flattenConfig(ctx context.Context, c failover.Config, alarms map[string][]string, region string, diags *diag.Diagnostics) {
 	m.PreferredPrimary = types.StringValue(c.Preferred)
 	m.Policy, m.Fencing = types.StringValue(string(c.Policy)), types.StringValue(string(c.Fencing))
-	m.HostApplications = types.BoolValue(c.HostApplications)
+	m.HostApplications, m.IsolationGroup = types.BoolValue(c.HostApplications), tfString(&c.Isolation)
 	m.Db2 = flattenDb2(c.Settings, diags)
 	before := m.nodes(ctx, diags)
 	nodes := map[string]attr.Value{}

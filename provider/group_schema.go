@@ -79,6 +79,9 @@ func groupSchema() schema.Schema {
 			"host_applications": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false),
 				MarkdownDescription: "Applications run on the database hosts, or the address is bound on both of them, so that moving the endpoint does not move every client. " +
 					"Then only `strict` fencing is allowed. Default: `false`."},
+			"isolation_security_group_id": schema.StringAttribute{Optional: true, Validators: []validator.String{securityGroupID},
+				MarkdownDescription: "Security group without rules. Where the stop of an old primary stays unconfirmed although the standby was promoted (`peer_window`), the interface of the old primary gets it instead of its own ones, " +
+					"so that no new connection reaches it. That is no fence: the group is blocked and asks for a person all the same. `hadr rejoin` puts the node's own groups back."},
 			"timing":      timingSchema(),
 			"maintenance": maintenanceSchema(),
 			"max_detection_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(int64(defaultDetection / time.Second)),

@@ -19,11 +19,12 @@ import (
 
 // Forms of names and identifiers.
 var (
-	groupName  = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-z][a-z0-9-]{1,30}$`), "must begin with a lower-case letter and have 2 to 31 lower-case letters, digits and hyphens")
-	nodeName   = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`), "must begin with a lower-case letter and have at most 31 lower-case letters, digits and hyphens")
-	instanceID = stringvalidator.RegexMatches(regexp.MustCompile(`^i-[0-9a-f]{8}([0-9a-f]{9})?$`), "must be the id of an EC2 instance, such as i-0123456789abcdef0")
-	eniID      = stringvalidator.RegexMatches(regexp.MustCompile(`^eni-[0-9a-f]{8}([0-9a-f]{9})?$`), "must be the id of a network interface, such as eni-0123456789abcdef0")
-	tableID    = stringvalidator.RegexMatches(regexp.MustCompile(`^rtb-[0-9a-f]{8}([0-9a-f]{9})?$`), "must be the id of a route table, such as rtb-0123456789abcdef0")
+	groupName       = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-z][a-z0-9-]{1,30}$`), "must begin with a lower-case letter and have 2 to 31 lower-case letters, digits and hyphens")
+	nodeName        = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`), "must begin with a lower-case letter and have at most 31 lower-case letters, digits and hyphens")
+	instanceID      = stringvalidator.RegexMatches(regexp.MustCompile(`^i-[0-9a-f]{8}([0-9a-f]{9})?$`), "must be the id of an EC2 instance, such as i-0123456789abcdef0")
+	securityGroupID = stringvalidator.RegexMatches(regexp.MustCompile(`^sg-[0-9a-f]{8}([0-9a-f]{9})?$`), "must be the id of a security group, such as sg-0123456789abcdef0")
+	eniID           = stringvalidator.RegexMatches(regexp.MustCompile(`^eni-[0-9a-f]{8}([0-9a-f]{9})?$`), "must be the id of a network interface, such as eni-0123456789abcdef0")
+	tableID         = stringvalidator.RegexMatches(regexp.MustCompile(`^rtb-[0-9a-f]{8}([0-9a-f]{9})?$`), "must be the id of a route table, such as rtb-0123456789abcdef0")
 	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html
 	dynamoName = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`), "must have 3 to 255 letters, digits, hyphens, underscores and dots")
 )

@@ -17,6 +17,7 @@ func TestStringValidators(t *testing.T) {
 	}{
 		"group":    {groupName, []string{"orders", "o1", "a-b-c"}, []string{"o", "Orders", "1orders", "orders_1", strings.Repeat("a", 32), ""}},
 		"instance": {instanceID, []string{"i-0123456789abcdef0", "i-01234567"}, []string{"i-xyz", "0123456789abcdef0", "i-0123456789ABCDEF0"}},
+		"sg":       {securityGroupID, []string{"sg-0123456789abcdef0", "sg-01234567"}, []string{"eni-0123456789abcdef0", "sg-", "default"}},
 		"eni":      {eniID, []string{"eni-0123456789abcdef0"}, []string{"i-0123456789abcdef0", "eni-"}},
 		"table":    {tableID, []string{"rtb-0123456789abcdef0"}, []string{"rt-0123456789abcdef0"}},
 		"address":  {ipv4{}, []string{"192.168.77.10"}, []string{"192.168.77.0/24", "::1", "127.0.0.1", "0.0.0.0", "224.0.0.1", "169.254.1.1", "300.1.1.1", "host"}},

@@ -56,7 +56,7 @@ func (w *work) tell(ctx context.Context, effects []failover.Effect) (rest []fail
 // mutates reports whether an effect changes something outside the record.
 func mutates(e failover.Effect) bool {
 	switch e.(type) {
-	case failover.Stop, failover.Start, failover.StartDatabase, failover.Reintegrate, failover.Promote, failover.MoveRoute, failover.Repair:
+	case failover.Stop, failover.SetGroups, failover.Start, failover.StartDatabase, failover.Reintegrate, failover.Promote, failover.MoveRoute, failover.Repair:
 		return true
 	}
 	return false
@@ -94,7 +94,7 @@ const freshTries = 3
 // waits have limits of their own.
 func (w *work) bounded(ctx context.Context, e failover.Effect) (context.Context, context.CancelFunc) {
 	switch e.(type) {
-	case failover.Stop, failover.Start, failover.ReadInstance, failover.ReadRoute, failover.MoveRoute, failover.Repair, failover.CheckPath, failover.EndMaintenance:
+	case failover.Stop, failover.ReadGroups, failover.SetGroups, failover.Start, failover.ReadInstance, failover.ReadRoute, failover.MoveRoute, failover.Repair, failover.CheckPath, failover.EndMaintenance:
 		return clock.WithTimeout(ctx, w.Clock, callLimit)
 	}
 	return ctx, func() {}
@@ -114,6 +114,12 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 	case failover.Start:
 		outcome, err := w.Instances.Start(ctx, w.node(e.Node))
 		return failover.Started{At: w.Clock.Now(), Node: e.Node, Outcome: outcome, Error: text(err)}
+	case failover.ReadGroups:
+		groups, err := w.Instances.Groups(ctx, w.node(e.Node))
+		return failover.GroupsRead{At: w.Clock.Now(), Node: e.Node, Groups: groups, Error: text(err)}
+	case failover.SetGroups:
+		err := w.Instances.SetGroups(ctx, w.node(e.Node), e.Groups)
+		return failover.GroupsSet{At: w.Clock.Now(), Node: e.Node, OK: err == nil, Error: text(err)}
 	case failover.StartDatabase:
 		outcome, err := w.Engine.StartDatabase(ctx, Promotion{
 			Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,

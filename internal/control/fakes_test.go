@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -199,6 +200,15 @@ func (s *site) Start(_ context.Context, n failover.NodeConfig) (failover.Outcome
 	defer s.mu.Unlock()
 	s.machine[n.ID] = failover.InstanceRunning
 	return failover.OK, nil
+}
+
+func (s *site) Groups(context.Context, failover.NodeConfig) ([]string, error) {
+	return []string{"sg-db"}, nil
+}
+
+func (s *site) SetGroups(_ context.Context, n failover.NodeConfig, groups []string) error {
+	s.call("groups of %s: %s", n.ID, strings.Join(groups, ", "))
+	return nil
 }
 
 // Observe: node a is silent, node b a fit standby or primary.

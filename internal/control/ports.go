@@ -67,6 +67,10 @@ type Instances interface {
 	Stop(ctx context.Context, n failover.NodeConfig) (failover.Outcome, error)
 	// Start starts it.
 	Start(ctx context.Context, n failover.NodeConfig) (failover.Outcome, error)
+	// Groups reads the security groups of its network interface.
+	Groups(ctx context.Context, n failover.NodeConfig) ([]string, error)
+	// SetGroups replaces them.
+	SetGroups(ctx context.Context, n failover.NodeConfig, groups []string) error
 }
 
 // Promotion is what an engine is asked to do on a node.

@@ -153,8 +153,11 @@ func (s State) settle(at time.Time) (State, []Effect) {
 	op := s.Operation
 	from, _ := op.Config.Node(op.From)
 	if s.fenceOpen() {
+		if next, effects, begun := s.isolate(at); begun {
+			return next, effects
+		}
 		return s.block(at,
-			fmt.Sprintf("two writers possible: node %s is primary, but node %s is not confirmed to be down (stop accepted %s)", op.To, op.From, stamp(op.Fence.Accepted)),
+			strings.TrimSuffix(fmt.Sprintf("two writers possible: node %s is primary, but node %s is not confirmed to be down (stop accepted %s); %s", op.To, op.From, stamp(op.Fence.Accepted), op.Isolated), "; "),
 			fmt.Sprintf("make sure that %s is stopped (aws ec2 describe-instances --instance-ids %s; kill Db2 there: db2_kill), then: hadr resume %s", from.Instance, from.Instance, s.Group))
 	}
 	if unmoved := s.unmoved(); len(unmoved) > 0 {

@@ -84,6 +84,9 @@ func (s State) rejoinAsked(e RejoinAsked) (State, []Effect) {
 // booting starts the machine where it is stopped.
 func (s State) booting(e InstanceRead) (State, []Effect) {
 	op := s.Operation
+	if effect, cut := s.reconnect(); cut && e.State != InstanceTerminated {
+		return s, []Effect{effect}
+	}
 	switch {
 	case e.State == InstanceRunning && e.At.Before(op.Deadline):
 		return s, []Effect{s.readNode(op.To)}

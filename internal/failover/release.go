@@ -2,6 +2,7 @@ package failover
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -39,9 +40,13 @@ func (s State) releaseAsked(e ReleaseAsked) (State, []Effect) {
 		return refuse(fmt.Sprintf("the machine of node %s reads %q; while it may run, node %s could become a second writer", other, e.Machines[other], e.Node),
 			fmt.Sprintf("bring node %s back as standby instead: hadr rejoin %s --node %s", e.Node, s.Group, e.Node))
 	}
-	delete(s.Fenced, e.Node)
 	n, _ := s.Config.Node(e.Node)
+	cut := s.Fenced[e.Node].Groups
+	delete(s.Fenced, e.Node)
 	entry.Reason = fmt.Sprintf("the fence of node %s ends, as node %s is %s: %s", e.Node, other, e.Machines[other], e.Reason)
 	entry.Next = fmt.Sprintf("aws ec2 start-instances --instance-ids %s, then: hadr status %s; if it reads PRIMARY the group follows it, if it reads STANDBY: hadr takeover-after-window %s --from %s --reason WHY", n.Instance, s.Group, s.Group, other)
+	if len(cut) > 0 {
+		entry.Next = fmt.Sprintf("aws ec2 modify-network-interface-attribute --network-interface-id %s --groups %s, then: %s", n.ENI, strings.Join(cut, " "), entry.Next)
+	}
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }

@@ -62,6 +62,8 @@ type Config struct {
 	Checkers  map[string]string // route table -> instance in one of its subnets that can try the data path
 	Policy    Policy
 	Fencing   Fencing
+	// Isolation is the security group that cuts a node off, "" = none (R16).
+	Isolation string
 	// HostApplications: applications run on the database hosts, or the VIP is
 	// bound on both nodes. Moving the endpoint moves no such client (R25).
 	HostApplications bool
@@ -227,6 +229,8 @@ type Operation struct {
 	// itself, on the runner's clock; zero = it never stops by itself.
 	WindowEnd time.Time
 
+	// Isolated is what came of cutting the old primary off, "" = not tried.
+	Isolated string
 	// OldSeen: after a switchover, the old primary was read as no primary.
 	OldSeen bool
 

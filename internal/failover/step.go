@@ -74,6 +74,10 @@ func Step(s State, e Event) (State, []Effect) {
 		return s.pathChecked(e)
 	case Started:
 		return s.started()
+	case GroupsRead:
+		return s.groupsRead(e)
+	case GroupsSet:
+		return s.groupsSet(e)
 	case Reintegrated:
 		return s.reintegrated(e)
 	}

@@ -2,6 +2,7 @@ package failover
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -30,6 +31,9 @@ type fakeWorld struct {
 
 	onRepair    func(*fakeWorld, Repair) bool
 	onRouteRead func(*fakeWorld, RouteRead) RouteRead
+
+	groups   []string // security groups of node a
+	onGroups func(*fakeWorld) GroupsRead
 
 	starts []int // numbers of the starts of a database
 
@@ -143,6 +147,15 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 		}
 		w.role[e.Node] = RoleStandby
 		return Reintegrated{At: w.at, Node: e.Node, Outcome: OK}
+	case ReadGroups:
+		if w.onGroups != nil {
+			return w.onGroups(w)
+		}
+		return GroupsRead{At: w.at, Node: e.Node, Groups: w.groups}
+	case SetGroups:
+		w.note("groups of %s: %s", e.Node, strings.Join(e.Groups, ","))
+		w.groups = e.Groups
+		return GroupsSet{At: w.at, Node: e.Node, OK: true}
 	case StartDatabase:
 		how := map[bool]string{true: " alone"}[e.Alone]
 		w.note("start database %s%s", e.Node, how)

@@ -27,6 +27,8 @@ type cloud struct {
 	changeErr        error
 	stopped          *ec2.StopInstancesInput
 	started          *ec2.StartInstancesInput
+	eni              *types.NetworkInterface
+	grouped          *ec2.ModifyNetworkInterfaceAttributeInput
 	readOnce         bool // the last DescribeInstances was not repeated by the SDK
 }
 
@@ -51,6 +53,19 @@ func (c *cloud) StopInstances(_ context.Context, in *ec2.StopInstancesInput, opt
 func (c *cloud) StartInstances(_ context.Context, in *ec2.StartInstancesInput, opts ...func(*ec2.Options)) (*ec2.StartInstancesOutput, error) {
 	c.started = in
 	return &ec2.StartInstancesOutput{}, errors.Join(c.changeErr, single(opts))
+}
+
+func (c *cloud) DescribeNetworkInterfaces(_ context.Context, _ *ec2.DescribeNetworkInterfacesInput, opts ...func(*ec2.Options)) (*ec2.DescribeNetworkInterfacesOutput, error) {
+	out := &ec2.DescribeNetworkInterfacesOutput{}
+	if c.eni != nil {
+		out.NetworkInterfaces = []types.NetworkInterface{*c.eni}
+	}
+	return out, errors.Join(c.readErr, single(opts))
+}
+
+func (c *cloud) ModifyNetworkInterfaceAttribute(_ context.Context, in *ec2.ModifyNetworkInterfaceAttributeInput, opts ...func(*ec2.Options)) (*ec2.ModifyNetworkInterfaceAttributeOutput, error) {
+	c.grouped = in
+	return &ec2.ModifyNetworkInterfaceAttributeOutput{}, errors.Join(c.changeErr, single(opts))
 }
 
 func single(opts []func(*ec2.Options)) error {

@@ -44,14 +44,18 @@ resource "hadr_host_policy" "this" {
 }
 
 resource "hadr_function" "takeover" {
-  name                    = "${var.name}-takeover"
-  kind                    = "takeover"
-  architecture            = var.architecture
-  table_arn               = hadr_state_table.this.arn
-  alarm_names             = values(local.failed_alarm)
-  instance_ids            = [for n in var.nodes : n.instance_id]
-  checker_instance_ids    = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
-  route_table_ids         = var.route_table_ids
+  name                 = "${var.name}-takeover"
+  kind                 = "takeover"
+  architecture         = var.architecture
+  table_arn            = hadr_state_table.this.arn
+  alarm_names          = values(local.failed_alarm)
+  instance_ids         = [for n in var.nodes : n.instance_id]
+  checker_instance_ids = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
+  route_table_ids      = var.route_table_ids
+
+  isolation_security_group_id = var.isolation_security_group_id
+  network_interface_ids       = var.isolation_security_group_id == null ? null : [for n in var.nodes : n.network_interface_id]
+
   document_names          = local.function_documents
   failure_destination_arn = var.failure_destination_arn
   log_level               = var.log_level
@@ -63,14 +67,18 @@ resource "hadr_function" "takeover" {
 resource "hadr_function" "watch" {
   count = var.watch ? 1 : 0
 
-  name                    = "${var.name}-watch"
-  kind                    = "watch"
-  architecture            = var.architecture
-  table_arn               = hadr_state_table.this.arn
-  groups                  = [hadr_group.this.name]
-  instance_ids            = [for n in var.nodes : n.instance_id]
-  checker_instance_ids    = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
-  route_table_ids         = var.route_table_ids
+  name                 = "${var.name}-watch"
+  kind                 = "watch"
+  architecture         = var.architecture
+  table_arn            = hadr_state_table.this.arn
+  groups               = [hadr_group.this.name]
+  instance_ids         = [for n in var.nodes : n.instance_id]
+  checker_instance_ids = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
+  route_table_ids      = var.route_table_ids
+
+  isolation_security_group_id = var.isolation_security_group_id
+  network_interface_ids       = var.isolation_security_group_id == null ? null : [for n in var.nodes : n.network_interface_id]
+
   document_names          = local.function_documents
   failure_destination_arn = var.failure_destination_arn
   log_level               = var.log_level
@@ -90,11 +98,14 @@ resource "hadr_schedule" "watch" {
 }
 
 resource "hadr_group" "this" {
-  name                  = var.name
-  table_name            = hadr_state_table.this.name
-  policy                = var.policy
-  fencing               = var.fencing
-  host_applications     = var.host_applications
+  name              = var.name
+  table_name        = hadr_state_table.this.name
+  policy            = var.policy
+  fencing           = var.fencing
+  host_applications = var.host_applications
+
+  isolation_security_group_id = var.isolation_security_group_id
+
   preferred_primary     = var.preferred_primary
   verify_on_create      = var.verify_on_create
   max_detection_seconds = local.max_detection_seconds

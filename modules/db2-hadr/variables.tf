@@ -114,6 +114,12 @@ variable "fencing" {
   default     = "strict"
 }
 
+variable "isolation_security_group_id" {
+  description = "Security group without rules that cuts an old primary off from new connections where its stop stays unconfirmed after the standby was promoted. It is no fence."
+  type        = string
+  default     = null
+}
+
 variable "host_applications" {
   description = "Applications run on the database hosts, or the address is bound on both of them: then only `strict` fencing is allowed."
   type        = bool
