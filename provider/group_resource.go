@@ -59,6 +59,10 @@ func (r *groupResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		return
 	}
 	resp.Diagnostics.Append(m.checkBudget(ctx)...)
+	resp.Diagnostics.Append(m.checkDetection(ctx)...)
+	if m.Detection.IsNull() {
+		resp.Diagnostics.Append(r.checkLiveAlarms(ctx, m, false)...)
+	}
 	if r.clients != nil && !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(r.checkNodesInPlan(ctx, m)...)
 	}
@@ -123,6 +127,7 @@ func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, 
 	for _, n := range cfg.Nodes {
 		resp.Diagnostics.Append(r.checkNode(ctx, n, owner{arn, name})...)
 	}
+	resp.Diagnostics.Append(r.checkLiveAlarms(ctx, m, true)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -275,6 +280,7 @@ func (r *groupResource) change(ctx context.Context, have, want groupModel, s fai
 	for _, n := range cfg.Nodes {
 		diags.Append(r.checkNode(ctx, n, mine)...)
 	}
+	diags.Append(r.checkLiveAlarms(ctx, want, true)...)
 	if diags.HasError() {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
 )
 
-var _ provider.Provider = (*hadrProvider)(nil)
+var _ provider.ProviderWithFunctions = (*hadrProvider)(nil)
 
 type hadrProvider struct {
 	version string
@@ -87,3 +88,8 @@ func (p *hadrProvider) Resources(context.Context) []func() resource.Resource {
 }
 
 func (p *hadrProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }
+
+// Functions implements provider.ProviderWithFunctions.
+func (p *hadrProvider) Functions(context.Context) []func() function.Function {
+	return []func() function.Function{newDetectionTimeFunction}
+}
