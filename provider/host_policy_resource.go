@@ -65,7 +65,7 @@ func (r *hostPolicyResource) Schema(_ context.Context, _ resource.SchemaRequest,
 			"namespace": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString(defaultNamespace),
 				MarkdownDescription: "Namespace of the metrics. Default: `HADR`."},
 			"function_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("lambda")},
-				MarkdownDescription: "Takeover function, for an agent that reports a lost lease itself."},
+				MarkdownDescription: "ARN of the takeover function. With it the agent may renew the lease and report a lost one; without it there is no lease."},
 			"policy": schema.StringAttribute{Computed: true, MarkdownDescription: "The policy (JSON)."},
 			"id": schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 				MarkdownDescription: "`ROLE/NAME`."},
@@ -96,7 +96,11 @@ func (m hostPolicyModel) document(ctx context.Context, diags *diag.Diagnostics) 
 	for _, g := range goStrings(ctx, m.Groups, diags) {
 		keys = append(keys, "GROUP#"+g)
 	}
-	record := allow("OwnGroups", []string{m.TableARN.ValueString()}, "dynamodb:GetItem", "dynamodb:PutItem")
+	actions := []string{"dynamodb:GetItem", "dynamodb:PutItem"}
+	if m.FunctionARN.ValueString() != "" { // who renews a lease reports a lost one
+		actions = append(actions, "dynamodb:UpdateItem")
+	}
+	record := allow("OwnGroups", []string{m.TableARN.ValueString()}, actions...)
 	record.Condition = map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys}}
 	metrics := allow("Metrics", anyResource, "cloudwatch:PutMetricData")
 	metrics.Condition = map[string]map[string][]string{"StringEquals": {"cloudwatch:namespace": {m.Namespace.ValueString()}}}

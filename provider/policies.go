@@ -25,10 +25,11 @@ func FunctionPolicy(kind string, s FunctionScope) (string, error) {
 }
 
 // HostPolicy returns the policy (JSON) that the hosts of groups need, as the
-// attribute `policy` of hadr_host_policy shows it.
-func HostPolicy(ctx context.Context, tableARN string, groups ...string) (string, error) {
+// attribute `policy` of hadr_host_policy shows it. functionARN is that of the
+// takeover function, "" without a lease.
+func HostPolicy(ctx context.Context, tableARN, functionARN string, groups ...string) (string, error) {
 	var diags diag.Diagnostics
-	p := hostPolicyModel{TableARN: types.StringValue(tableARN), Namespace: types.StringValue(defaultNamespace), Groups: tfSet(groups)}.document(ctx, &diags)
+	p := hostPolicyModel{TableARN: types.StringValue(tableARN), FunctionARN: types.StringValue(functionARN), Namespace: types.StringValue(defaultNamespace), Groups: tfSet(groups)}.document(ctx, &diags)
 	if diags.HasError() {
 		return "", fmt.Errorf("making the host policy of table %s: %s", tableARN, diags[0].Detail())
 	}

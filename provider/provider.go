@@ -87,7 +87,9 @@ func (p *hadrProvider) Resources(context.Context) []func() resource.Resource {
 	}
 }
 
-func (p *hadrProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }
+func (p *hadrProvider) DataSources(context.Context) []func() datasource.DataSource {
+	return []func() datasource.DataSource{newHostPolicyDocument}
+}
 
 // Functions implements provider.ProviderWithFunctions.
 func (p *hadrProvider) Functions(context.Context) []func() function.Function {

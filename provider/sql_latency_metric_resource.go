@@ -54,6 +54,7 @@ type sqlLatencyMetricModel struct {
 	Timeout     types.Int64  `tfsdk:"timeout_seconds"`
 	ThresholdMS types.Int64  `tfsdk:"threshold_milliseconds"`
 	SentinelMS  types.Int64  `tfsdk:"sentinel_milliseconds"`
+	Lease       *leaseModel  `tfsdk:"lease"`
 	Dimensions  types.Map    `tfsdk:"dimensions"`
 }
 
@@ -82,6 +83,7 @@ func (r *sqlLatencyMetricResource) Schema(_ context.Context, _ resource.SchemaRe
 			"timeout_seconds":        seconds(defaultTimeout, 60, "Hard limit of one probe in seconds, below the interval. Default: 19."),
 			"threshold_milliseconds": seconds(defaultThresholdMS, 600000, "A slower transaction counts as failed. Default: 20000."),
 			"sentinel_milliseconds":  seconds(defaultSentinelMS, 3600000, "Published for a probe that did not come back, above the threshold. Default: 20001."),
+			"lease":                  leaseSchema(),
 			"dimensions": schema.MapAttribute{Computed: true, ElementType: types.StringType,
 				MarkdownDescription: "Dimensions of the metric, for `hadr_metric_alarm`."},
 			"id": schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
@@ -110,6 +112,7 @@ func (r *sqlLatencyMetricResource) ValidateConfig(ctx context.Context, req resou
 			Next:  "Set sentinel_milliseconds above threshold_milliseconds",
 		}.ErrorAt(path.Root("sentinel_milliseconds")))
 	}
+	resp.Diagnostics.Append(m.Lease.validate()...)
 }
 
 // lessThan compares two values of a configuration with their defaults; ok is
@@ -146,7 +149,7 @@ func (m sqlLatencyMetricModel) dimensions() types.Map {
 }
 
 func (m sqlLatencyMetricModel) expand() statetable.Probe {
-	return statetable.Probe{
+	p := statetable.Probe{
 		Group: m.Group.ValueString(), Node: m.Node.ValueString(),
 		Namespace: m.Namespace.ValueString(), Metric: m.MetricName.ValueString(),
 		Interval:  time.Duration(m.Interval.ValueInt64()) * time.Second,
@@ -154,11 +157,14 @@ func (m sqlLatencyMetricModel) expand() statetable.Probe {
 		Threshold: time.Duration(m.ThresholdMS.ValueInt64()) * time.Millisecond,
 		Sentinel:  time.Duration(m.SentinelMS.ValueInt64()) * time.Millisecond,
 	}
+	m.Lease.expand(&p)
+	return p
 }
 
 func (m *sqlLatencyMetricModel) flatten(p statetable.Probe) {
 	m.Namespace, m.MetricName = types.StringValue(p.Namespace), types.StringValue(p.Metric)
 	m.Interval, m.Timeout = types.Int64Value(int64(p.Interval/time.Second)), types.Int64Value(int64(p.Timeout/time.Second))
+	m.Lease = flattenLease(p)
 	m.ThresholdMS, m.SentinelMS = types.Int64Value(p.Threshold.Milliseconds()), types.Int64Value(p.Sentinel.Milliseconds())
 	m.Dimensions = m.dimensions()
 }

@@ -40,6 +40,11 @@ func (s *Stage) coreAlarm(node string) string {
 	return fmt.Sprintf("arn:aws:cloudwatch:%s:%s:alarm:%s", Region, s.World.Account, failedAlarm(node))
 }
 
+// functionARN is the ARN of a function.
+func (s *Stage) functionARN(name string) string {
+	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", Region, s.World.Account, name)
+}
+
 // declare makes by hand what Terraform makes from modules/db2-hadr, less alarms
 // and functions.
 func (s *Stage) declare(ctx context.Context) (*statetable.Table, error) {
@@ -129,7 +134,7 @@ func (s *Stage) createRoutes(ctx context.Context, client *ec2.Client, tableARN s
 }
 
 func (s *Stage) letAgentsWrite(ctx context.Context, client *iam.Client, tableARN string) error {
-	policy, err := provider.HostPolicy(ctx, tableARN, coreGroup)
+	policy, err := provider.HostPolicy(ctx, tableARN, s.functionARN(takeoverFunction), coreGroup)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ var probes = map[string][]probe{
 		{name: "sweep", play: sweep, after: 45 * time.Minute}, // it comes once an hour
 	},
 	scheduleRole:   {{name: "vanish without alarm actions", play: vanishWithoutActions}},
-	landscape.Role: {{name: "vanish", play: vanish}, {name: "hang", play: hang}},
+	landscape.Role: {{name: "vanish", play: vanish}, {name: "hang", play: hang}, {name: "lease-expired", play: leaseExpired}},
 }
 
 // TestEveryPermissionIsNeeded takes every single action out of the policies of

@@ -4,6 +4,9 @@ package demo
 var scenarios = []Scenario{
 	{Name: "vanish", Short: "the primary's host is gone, and EC2 says running", Rules: []string{"R8", "R10", "R14", "R15", "R25"}, play: vanish, processes: true},
 	{Name: "db2-killed", Short: "the database server of the primary is killed", Rules: []string{"R8", "R15"}, play: db2Killed, processes: true},
+	{Name: "lease-expired", Short: "the primary's host is gone, and its lease says so long before the alarms", Rules: []string{"R6", "R8", "R10", "R32"}, play: leaseExpired, processes: true},
+	{Name: "lease-of-crash", Short: "the database server is killed: its standby sees it at once, and its lease ends", Rules: []string{"R6", "R10"}, play: leaseOfCrash},
+	{Name: "stopped-in-order", Short: "somebody stops the database for a patch, and says so: no takeover", Rules: []string{"R6"}, play: stoppedInOrder},
 	{Name: "hang", Short: "SQL on the primary answers never, while HADR stays connected", Rules: []string{"R5", "R8"}, play: hang},
 	{Name: "slow", Short: "SQL on the primary takes 25 s, which counts as failed", Rules: []string{"R5", "R8"}, play: slow},
 	{Name: "standby-died", Short: "the standby is gone and commits block on the primary: no takeover", Rules: []string{"R4"}, play: standbyDied},

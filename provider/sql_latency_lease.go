@@ -1,0 +1,99 @@
+package provider
+
+import (
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
+)
+
+// Timing of the lease by default: four intervals, so that three renewals may be
+// lost.
+const (
+	defaultLeaseDuration = 20
+	defaultLeaseInterval = 5
+)
+
+// leaseModel is the lease of a group, as the agent of one node keeps it.
+type leaseModel struct {
+	Duration types.Int64  `tfsdk:"duration_seconds"`
+	Interval types.Int64  `tfsdk:"interval_seconds"`
+	Function types.String `tfsdk:"function"`
+}
+
+func leaseSchema() schema.SingleNestedAttribute {
+	return schema.SingleNestedAttribute{Optional: true,
+		MarkdownDescription: "Lease of the group: detection in seconds. The agent of the primary renews it as long as its database commits; the agent of the standby reports to the takeover function when it has stood still for its duration. " +
+			"Declare the same on both nodes. A database that hangs loses its lease once a probe takes longer than `threshold_milliseconds`.",
+		Attributes: map[string]schema.Attribute{
+			"duration_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(defaultLeaseDuration),
+				Validators:          []validator.Int64{int64validator.Between(3, 300)},
+				MarkdownDescription: "For how long the lease must stand still to count as expired, on the clock of the standby. Default: 20."},
+			"interval_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(defaultLeaseInterval),
+				Validators:          []validator.Int64{int64validator.Between(1, 7)},
+				MarkdownDescription: "Seconds between two renewals, and between two looks of the standby: below half of the duration less the drift of the clocks. Default: 5."},
+			"function": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 256)},
+				MarkdownDescription: "Name or ARN of the takeover function. The role of the hosts needs the permission to invoke it: `function_arn` of `hadr_host_policy`."},
+		}}
+}
+
+// timing is what the configuration asks for, with its defaults; ok is false
+// while a value is unknown.
+func (m leaseModel) timing() (t failover.LeaseTiming, ok bool) {
+	seconds := func(v types.Int64, byDefault int64) time.Duration {
+		if v.IsNull() {
+			return time.Duration(byDefault) * time.Second
+		}
+		return time.Duration(v.ValueInt64()) * time.Second
+	}
+	return failover.LeaseTiming{
+		Duration: seconds(m.Duration, defaultLeaseDuration), Interval: seconds(m.Interval, defaultLeaseInterval), Drift: failover.DefaultDrift,
+	}, !m.Duration.IsUnknown() && !m.Interval.IsUnknown()
+}
+
+// validate refuses a timing at which one lost renewal looks like a death.
+func (m *leaseModel) validate() (diags diag.Diagnostics) {
+	if m == nil {
+		return nil
+	}
+	t, ok := m.timing()
+	if !ok {
+		return nil
+	}
+	if why := t.Check(); why != "" {
+		diags.Append(diagnose.Problem{
+			Tried: "checking", Object: "lease", Cause: "The timing of the lease is unsafe: " + why,
+			Next: "Set duration_seconds to at least three times interval_seconds, such as 20 and 5, or 6 and 2",
+		}.ErrorAt(path.Root("lease")))
+	}
+	return diags
+}
+
+func (m *leaseModel) expand(p *statetable.Probe) {
+	if m == nil {
+		return
+	}
+	p.LeaseDuration = time.Duration(m.Duration.ValueInt64()) * time.Second
+	p.LeaseInterval = time.Duration(m.Interval.ValueInt64()) * time.Second
+	p.Function = m.Function.ValueString()
+}
+
+func flattenLease(p statetable.Probe) *leaseModel {
+	if p.LeaseDuration == 0 {
+		return nil
+	}
+	return &leaseModel{
+		Duration: types.Int64Value(int64(p.LeaseDuration / time.Second)), Interval: types.Int64Value(int64(p.LeaseInterval / time.Second)),
+		Function: types.StringValue(p.Function),
+	}
+}
