@@ -212,6 +212,7 @@ func (w *work) promote(ctx context.Context, e failover.Promote) failover.Event {
 	result := w.Engine.Promote(ctx, Promotion{
 		Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,
 		CommandID: e.CommandID, VIP: w.config().VIP, Deadline: e.Deadline, Settings: w.config().Settings, Force: e.Force, InOrder: e.InOrder,
+		Other: w.node(w.config().Other(e.Node)),
 	}, func(commandID string) { w.noteCommand(ctx, commandID) })
 	return failover.Promoted{
 		At: w.Clock.Now(), Node: e.Node, CommandID: result.CommandID, Outcome: result.Outcome,

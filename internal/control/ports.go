@@ -77,6 +77,7 @@ type Instances interface {
 type Promotion struct {
 	Group       string
 	Node        failover.NodeConfig
+	Other       failover.NodeConfig // the group's other node
 	Epoch       uint64
 	OperationID string
 	Attempt     int

@@ -23,7 +23,7 @@ const promotionLimit = 5 * time.Minute
 const commitWait = time.Second
 
 // pingGrace is how long an answer to a standby's ping may take.
-const pingGrace = time.Second
+const pingGrace = 2 * time.Second
 
 // assess fills in what the status document's output tells about a node.
 func assess(o *failover.Observation, s Settings, node string, r Report) {
@@ -86,6 +86,10 @@ func assessPrimary(o *failover.Observation, s Settings, node string, db Database
 		o.PartnerStatus = standby.State + " " + standby.Sync
 	}
 	o.PartnerLost = i < 0
+	// Who tells it not to wait has to let the window pass before the standby dies.
+	if other := s.other(node); s.Mode == Sync && other != "" && waitsFor(db.SynchronousNames, db.SynchronousCommit, other) == "" {
+		o.BlockedUntil = o.HostTime.Add(s.Window)
+	}
 	confirms := slices.ContainsFunc(db.Senders, func(x Sender) bool { return x.Sync == "sync" || x.Sync == "quorum" })
 	o.WaitsForStandby = db.SynchronousNames != "" && (!confirms || time.Duration(db.Waits) >= commitWait)
 	if s.Mode == Async && db.SynchronousNames != "" {
@@ -112,12 +116,18 @@ func assessStandby(o *failover.Observation, s Settings, node string, r Report) {
 			contact = Contact{Heard: rec.Heard.Time, Missing: rec.Flushed.behind(rec.PrimaryEnd)}
 		}
 	}
-	o.PartnerSilence, o.PartnerLost = silence(db, contact, r.HostTime)
+	o.PartnerSilence, o.PartnerLost = silence(db, contact, r)
 	if db.Paused {
 		o.State = "paused"
 	}
-	if since := covered(contact, db.LastCommit.Time); !since.IsZero() {
+	if since := s.proven(contact, r); !since.IsZero() {
 		o.PromoteUntil = since.Add(s.Window)
+		if o.State == "disconnected" {
+			o.ProvenUntil, o.HeardLast = since, contact.Heard
+		}
+		if o.State == "disconnected" && s.Mode == Sync && waitsFor(r.Waiting.Names, r.Waiting.Commit, node) == "" {
+			o.ProvenUntil = o.PromoteUntil
+		}
 	}
 	o.Fitness = failover.Fit
 	if why, next := unfit(s, node, contact, r); why != "" {
@@ -125,19 +135,35 @@ func assessStandby(o *failover.Observation, s Settings, node string, r Report) {
 	}
 }
 
+// proven is the moment until which a standby certainly has every commit that its
+// primary acknowledged, or, under synchronous replication, from which on the
+// primary can't have acknowledged one without it unless somebody has told it
+// not to wait since: then it had everything, and its primary said that it waits.
+func (s Settings) proven(c Contact, r Report) time.Time {
+	since := covered(c, r.Database.LastCommit.Time)
+	if s.Mode == Sync && r.Waiting.Asked.Before(since) {
+		return r.Waiting.Asked
+	}
+	return since
+}
+
 // silence is since when a standby hears nothing, and whether that counts as
 // lost. A quiet primary answers the ping that a standby sends after half of
 // wal_receiver_timeout
 // (https://www.postgresql.org/docs/15/runtime-config-replication.html#GUC-WAL-RECEIVER-TIMEOUT).
-func silence(db Database, c Contact, now time.Time) (for_ time.Duration, lost bool) {
+func silence(db Database, c Contact, r Report) (since time.Duration, lost bool) {
+	now := db.Now.Time // on a busy host the report's own time is later
+	if now.IsZero() {
+		now = r.HostTime
+	}
 	if !c.Heard.IsZero() && !now.IsZero() {
-		for_ = max(0, now.Sub(c.Heard))
+		since = max(0, now.Sub(c.Heard))
 	}
 	if db.Receiver == nil || db.Receiver.Status != "streaming" {
-		return for_, true
+		return since, true
 	}
 	ping := time.Duration(db.ReceiverTimeout)/2 + pingGrace
-	return for_, db.ReceiverTimeout > 0 && for_ > ping
+	return since, db.ReceiverTimeout > 0 && since > ping
 }
 
 const (
@@ -149,14 +175,13 @@ const (
 // unfit says why a standby may not be promoted without more loss than declared,
 // and what a human does about it; "" if it may.
 func unfit(s Settings, node string, c Contact, r Report) (why, next string) {
-	db := *r.Database
-	since := covered(c, db.LastCommit.Time)
+	since := s.proven(c, r)
 	switch {
-	case db.Paused:
+	case r.Database.Paused:
 		return "its replay is paused: somebody holds it at an older state", "SELECT pg_wal_replay_resume() on it"
 	case r.HostTime.IsZero():
 		return "its clock could not be read, so the age of what it has can't be told", lookNext
-	case since.IsZero():
+	case covered(c, r.Database.LastCommit.Time).IsZero():
 		return "it has never heard of its primary, so nothing tells what it lacks", lookNext
 	}
 	if s.Mode == Sync {

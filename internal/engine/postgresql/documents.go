@@ -42,6 +42,7 @@ var (
 	paramPort     = document.Parameter{Name: "port", Description: "TCP port of the server.", Pattern: `^` + portNumber + `$`}
 	paramConfig   = document.Parameter{Name: "config", Description: "Path of postgresql.conf, or none if it is in the data directory.", Pattern: `^(none|` + absolutePath + `)$`}
 	paramNode     = document.Parameter{Name: "node", Description: "Id of this node, its application_name as standby.", Pattern: `^[a-z][a-z0-9-]{0,30}$`}
+	paramPeer     = document.Parameter{Name: "peer", Description: "Id of the other node, its application_name as standby.", Pattern: `^[a-z][a-z0-9-]{0,30}$`}
 	paramPeerHost = document.Parameter{Name: "peer_host", Description: "Name or address of the other node, or none.", Pattern: `^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$`}
 	paramPeerPort = document.Parameter{Name: "peer_port", Description: "TCP port of the other node.", Pattern: `^` + portNumber + `$`}
 	paramUser     = document.Parameter{Name: "replication_user", Description: "Role that replicates and rewinds.", Pattern: `^[a-z_][a-z0-9_]{0,62}$`}
@@ -51,6 +52,7 @@ var (
 	paramAtLeast  = document.Parameter{Name: "at_least", Description: "Position that must have been replayed, or none.", Pattern: `^(none|[0-9A-F]{1,8}/[0-9A-F]{1,8})$`}
 	paramAs       = document.Parameter{Name: "as", Description: "Start in the role on disk, or as the primary that this operation demoted.", Pattern: `^(on_disk|primary)$`}
 	paramAlone    = document.Parameter{Name: "alone", Description: "Start a primary that waits for no standby: yes only where the other node is stopped for certain.", Pattern: `^(yes|no)$`}
+	paramLimitMS  = document.Parameter{Name: "limit_ms", Description: "Milliseconds that the fence may take.", Pattern: `^[1-9][0-9]{2,5}$`}
 	paramLimit    = document.Parameter{Name: "limit", Description: "Seconds that the long part may take.", Pattern: `^[1-9][0-9]{0,4}$`}
 )
 
@@ -78,7 +80,7 @@ var documents = map[string]document.Document{
 	},
 	"demote": {
 		Kind: "demote", Description: "hadr: stop a PostgreSQL primary in order, for a switchover, and leave it a standby.",
-		Parameters: slices.Concat(document.Order(), server, peer, []document.Parameter{document.VIP}), Timeout: 500,
+		Parameters: slices.Concat(document.Order(), server, peer, []document.Parameter{document.VIP, paramPeer}), Timeout: 500,
 		Body: document.Guards + "\n" + commonScript + "\n" + demoteScript,
 	},
 	"rejoin": {
@@ -92,7 +94,7 @@ var documents = map[string]document.Document{
 // node's own lease orders it.
 var fence = document.Document{
 	Kind: "fence", Description: "hadr: take the writes away from a PostgreSQL server.",
-	Parameters: slices.Concat([]document.Parameter{document.Group}, server, []document.Parameter{paramLimit}),
+	Parameters: slices.Concat([]document.Parameter{document.Group}, server, []document.Parameter{paramLimitMS}),
 	Body:       document.Guards + "\n" + commonScript + "\n" + fenceScript,
 }
 
@@ -114,7 +116,7 @@ func (s Settings) parameters(d document.Document, group, node string, extra map[
 	host, port := s.peer(node)
 	all := map[string]string{
 		"group": group, "table_arn": s.TableARN, "owner": s.Owner, "data": s.Data, "bin": s.Bin, "socket": s.Socket, "port": s.Port, "config": s.Config,
-		"node": node, "peer_host": host, "peer_port": port, "replication_user": s.User, "sslmode": s.SSLMode, "mode": string(s.Mode),
+		"node": node, "peer": s.other(node), "peer_host": host, "peer_port": port, "replication_user": s.User, "sslmode": s.SSLMode, "mode": string(s.Mode),
 		"vip": "none", "at_least": "none", "as": "on_disk", "alone": "no",
 		"limit": strconv.Itoa(int(s.RejoinLimit.Seconds())),
 	}

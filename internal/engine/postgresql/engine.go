@@ -52,7 +52,7 @@ func (e *Engine) observe(ctx context.Context, group string, n failover.NodeConfi
 		return
 	}
 	res := e.runner.Run(ctx, command.Request{
-		Document: s.Documents["status"], Instance: n.Instance, Parameters: parameters, Comment: "status of " + group, Cancel: true,
+		Document: s.Documents["status"], Version: s.Versions["status"], Instance: n.Instance, Parameters: parameters, Comment: "status of " + group, Cancel: true,
 	})
 	switch res.Outcome {
 	case command.OK:
@@ -110,7 +110,7 @@ func (e *Engine) run(ctx context.Context, q order, started func(commandID string
 		return answer{err: err}
 	}
 	a := answer{Result: e.runner.Run(ctx, command.Request{
-		Document: q.settings.Documents[q.kind], Instance: q.Node.Instance, Parameters: parameters,
+		Document: q.settings.Documents[q.kind], Version: q.settings.Versions[q.kind], Instance: q.Node.Instance, Parameters: parameters,
 		Comment:   fmt.Sprintf("%s/%s/%d", q.OperationID, q.step, q.Attempt),
 		CommandID: q.CommandID, Resume: true, Started: started,
 	})}

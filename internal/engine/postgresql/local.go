@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/document"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -98,44 +95,4 @@ func (l Local) connect(ctx context.Context, s Settings) (*pgx.Conn, error) {
 	}
 	c.RuntimeParams["lock_timeout"] = probeLockTimeout
 	return pgx.ConnectConfig(ctx, c)
-}
-
-// Fenced is how a server was kept from writing.
-type Fenced struct {
-	How  string // "was down", "stopped in order", "stopped at once", "killed"
-	Took time.Duration
-}
-
-// Fence takes the writes away from the server on this host within a limit of
-// whole seconds, at least 4, whatever state it is in: it ends the sessions, then
-// stops the server in order, then at once, then kills it. A nil error means that
-// its process is gone. It asks for no lease and no record: what decided is the
-// caller's own clock.
-func (l Local) Fence(ctx context.Context, settings map[string]string, limit time.Duration) (Fenced, error) {
-	s, err := ParseSettings(settings)
-	if err != nil {
-		return Fenced{}, err
-	}
-	whole := int(limit / time.Second)
-	if whole < 4 {
-		return Fenced{}, fmt.Errorf("fencing the server: a limit of %s is too short, want at least 4s", limit)
-	}
-	script, err := fence.Render(s.parameters(fence, l.Group, l.Node, map[string]string{"limit": strconv.Itoa(whole)}))
-	if err != nil {
-		return Fenced{}, fmt.Errorf("fencing the server: %w", err)
-	}
-	start := l.Clock.Now()
-	output, code, err := l.Shell.Run(ctx, script)
-	took := l.Clock.Now().Sub(start)
-	if err != nil {
-		return Fenced{Took: took}, fmt.Errorf("fencing the server in %s: %w", s.Data, err)
-	}
-	report, err := document.ParseReport(output)
-	if err != nil {
-		return Fenced{Took: took}, fmt.Errorf("fencing the server in %s: %w", s.Data, err)
-	}
-	if code != 0 {
-		return Fenced{Took: took}, fmt.Errorf("fencing the server in %s: %s", s.Data, report["how"])
-	}
-	return Fenced{How: report["how"], Took: took}, nil
 }

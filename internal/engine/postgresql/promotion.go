@@ -13,17 +13,21 @@ const configureNext = "correct the configuration of the group, then terraform ap
 
 // Promote implements control.Engine: pg_promote, which waits for its end within
 // a bound (https://www.postgresql.org/docs/15/functions-admin.html#FUNCTIONS-RECOVERY-CONTROL).
-// The detail of a success says what may be lost (R33).
+// The detail of a success says what may be lost (R33). Whether the standby has
+// enough is the core's decision: PostgreSQL itself promotes any standby.
 func (e *Engine) Promote(ctx context.Context, p control.Promotion, started func(commandID string)) control.PromotionResult {
-	return e.promote(ctx, p, "none", started)
-}
-
-// promote promotes a standby that has replayed the log beyond atLeast.
-func (e *Engine) promote(ctx context.Context, p control.Promotion, atLeast string, started func(commandID string)) control.PromotionResult {
 	s, err := ParseSettings(p.Settings)
 	if err != nil {
 		return control.PromotionResult{Outcome: failover.Failed, Detail: err.Error(), Next: configureNext}
 	}
+	if p.InOrder {
+		return e.switchOver(ctx, s, p, started)
+	}
+	return e.promote(ctx, s, p, "none", started)
+}
+
+// promote promotes a standby that has replayed the log beyond atLeast.
+func (e *Engine) promote(ctx context.Context, s Settings, p control.Promotion, atLeast string, started func(commandID string)) control.PromotionResult {
 	a := e.run(ctx, order{kind: "promote", step: failover.StepPromote, settings: s, Promotion: p, extra: map[string]string{"at_least": atLeast}}, started)
 	if a.err != nil {
 		return control.PromotionResult{Outcome: failover.Failed, Detail: a.err.Error(), Next: configureNext}

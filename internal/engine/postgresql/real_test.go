@@ -3,6 +3,7 @@ package postgresql_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -47,6 +48,9 @@ type group struct {
 	settings map[string]string
 	engine   *postgresql.Engine
 	attempt  int
+	before   func(command.Request) // called before each document runs
+	commands context.Context       // of the commands, which outlive who asked for them
+	running  sync.WaitGroup
 }
 
 const tableARN = "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr"
@@ -77,6 +81,13 @@ func newGroup(t *testing.T, mode postgresql.Mode, configure ...string) *group {
 		g.settings[kind+"_document"] = kind
 	}
 	g.engine = postgresql.New(g, clock.System())
+	var stop context.CancelFunc
+	g.commands, stop = context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(func() {
+		stop()
+		g.running.Wait()
+	})
+	g.eventually(nodeB, "a fit standby", fit)
 	return g
 }
 
@@ -91,24 +102,23 @@ func (g *group) host(id string) *pgtest.Host {
 // same paths and ports.
 func (g *group) of(node string) map[string]string {
 	h := g.host(node)
-	s := map[string]string{"data_directory": h.Data, "socket_directory": h.Socket, "port": h.Port, "owner": "postgres", "bin_directory": template.Bin()}
-	for name, value := range g.settings {
-		s[name] = value
-	}
+	s := map[string]string{"data_directory": h.Data, "socket_directory": h.Socket, "port": h.Port, "bin_directory": template.Bin()}
+	maps.Copy(s, g.settings)
 	return s
 }
 
-// Run implements postgresql.Runner.
+// Run implements postgresql.Runner. As with Systems Manager, a command goes on
+// when nobody waits for it any more.
 func (g *group) Run(ctx context.Context, q command.Request) command.Result {
+	if g.before != nil {
+		g.before(q)
+	}
 	d, err := postgresql.DocumentOf(q.Document)
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	// What names the server is the node's own here.
-	values := map[string]string{}
-	for name, value := range q.Parameters {
-		values[name] = value
-	}
+	values := maps.Clone(q.Parameters)
 	for name, value := range map[string]string{"data": "data_directory", "socket": "socket_directory", "port": "port"} {
 		if _, ok := values[name]; ok {
 			values[name] = g.of(q.Instance)[value]
@@ -118,16 +128,29 @@ func (g *group) Run(ctx context.Context, q command.Request) command.Result {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	out, code, err := g.host(q.Instance).Run(ctx, script)
-	res := command.Result{CommandID: "c", Outcome: command.OK, Code: code, Stdout: out}
-	switch {
-	case err != nil:
-		res.Outcome, res.Detail = command.Unknown, err.Error()
-	case code != 0:
-		res.Outcome = command.Failed
+	ended := make(chan command.Result, 1)
+	g.running.Go(func() {
+		out, code, err := g.host(q.Instance).Run(g.commands, script)
+		res := command.Result{CommandID: "c", Outcome: command.OK, Code: code, Stdout: out}
+		switch {
+		case err != nil:
+			res.Outcome, res.Detail = command.Unknown, err.Error()
+		case code != 0:
+			res.Outcome = command.Failed
+		}
+		ended <- res
+	})
+	select {
+	case res := <-ended:
+		return res
+	case <-ctx.Done():
+		return command.Result{CommandID: "c", Outcome: command.Unknown, Detail: "gave up"}
 	}
-	return res
 }
+
+// patience is how long a test waits for what must happen: on a busy machine
+// everything takes long, and no test fails for that.
+const patience = time.Minute
 
 func (g *group) within(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(g.t.Context(), d)
@@ -137,7 +160,7 @@ func (g *group) within(d time.Duration) context.Context {
 
 func (g *group) observe(n failover.NodeConfig) failover.Observation {
 	g.t.Helper()
-	return g.engine.Observe(g.within(10*time.Second), "orders", n, g.of(n.ID))
+	return g.engine.Observe(g.within(patience), "orders", n, g.of(n.ID))
 }
 
 // order is what the engine is asked to do on a node in an epoch.
@@ -145,14 +168,25 @@ func (g *group) order(n failover.NodeConfig, epoch uint64) control.Promotion {
 	g.attempt++
 	return control.Promotion{
 		Group: "orders", Node: n, Epoch: epoch, OperationID: fmt.Sprintf("op%d", epoch), Attempt: g.attempt, VIP: endpoint,
-		Deadline: time.Now().Add(time.Minute), Settings: g.of(n.ID),
+		Deadline: time.Now().Add(2 * time.Minute), Settings: g.of(n.ID),
 	}
+}
+
+// local is the engine of the agent on a node.
+func (g *group) local(n failover.NodeConfig) postgresql.Local {
+	return postgresql.Local{Group: "orders", Node: n.ID, Shell: g.host(n.ID), Clock: clock.System()}
+}
+
+// rejoin brings a node back.
+func (g *group) rejoin(n failover.NodeConfig, epoch uint64) control.PromotionResult {
+	g.t.Helper()
+	return g.engine.Rejoin(g.within(2*patience), g.order(n, epoch))
 }
 
 // promote takes over, and moves the endpoint to the new primary as redirect does.
 func (g *group) promote(n failover.NodeConfig, epoch uint64) control.PromotionResult {
 	g.t.Helper()
-	r := g.engine.Promote(g.within(time.Minute), g.order(n, epoch), nil)
+	r := g.engine.Promote(g.within(2*patience), g.order(n, epoch), nil)
 	if r.Outcome != failover.OK {
 		g.t.Fatalf("promoting node %s: %+v", n.ID, r)
 	}
@@ -164,14 +198,15 @@ func (g *group) promote(n failover.NodeConfig, epoch uint64) control.PromotionRe
 func (g *group) eventually(n failover.NodeConfig, what string, holds func(failover.Observation) bool) failover.Observation {
 	g.t.Helper()
 	var last failover.Observation
-	end := time.Now().Add(20 * time.Second)
+	end := time.Now().Add(patience)
 	for {
 		if last = g.observe(n); holds(last) {
 			return last
 		}
 		if time.Now().After(end) {
-			g.t.Fatalf("node %s: not %s within 20 s: %+v", n.ID, what, last)
+			g.t.Fatalf("node %s: not %s within %s: %+v", n.ID, what, patience, last)
 		}
+		_ = clock.System().Sleep(g.t.Context(), 200*time.Millisecond)
 	}
 }
 

@@ -40,6 +40,7 @@ func (s *seconds) UnmarshalJSON(b []byte) error {
 // Database is what a server says of itself (scripts/status.sql).
 type Database struct {
 	Version           int     `json:"version"`  // server_version_num, such as 150004
+	Now               epoch   `json:"now"`      // the server's clock when it answered
 	Recovery          bool    `json:"recovery"` // a standby
 	System            string  `json:"system"`   // system identifier, the same on both nodes
 	Timeline          uint32  `json:"timeline"` // of the log that it writes or receives

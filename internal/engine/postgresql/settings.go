@@ -147,17 +147,21 @@ func or(value, fallback string) string {
 	return value
 }
 
-// peer is where the node other than this one is found, "none" if that is not
-// declared.
-func (s Settings) peer(node string) (host, port string) {
-	for other, address := range s.Addresses {
-		if other == node {
-			continue
+// other is the id of the node other than this one, "" if none is declared.
+func (s Settings) other(node string) string {
+	for id := range s.Addresses {
+		if id != node {
+			return id
 		}
-		if h, p, err := net.SplitHostPort(address); err == nil {
-			return h, p
-		}
-		return address, s.Port
 	}
-	return "none", s.Port
+	return ""
+}
+
+// peer is where the other node is found, "none" if that is not declared.
+func (s Settings) peer(node string) (host, port string) {
+	address := s.Addresses[s.other(node)]
+	if host, port, err := net.SplitHostPort(address); err == nil {
+		return host, port
+	}
+	return or(address, "none"), s.Port
 }

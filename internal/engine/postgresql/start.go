@@ -11,7 +11,8 @@ import (
 )
 
 // StartDatabase implements control.Engine: pg_ctl start, in the role on disk. A
-// server that runs is no error.
+// server that runs is no error. A primary that is alone waits for no standby
+// (R29).
 func (e *Engine) StartDatabase(ctx context.Context, p control.Promotion) (failover.Outcome, error) {
 	return e.start(ctx, p, failover.StepRestart, "on_disk")
 }
@@ -21,7 +22,8 @@ func (e *Engine) start(ctx context.Context, p control.Promotion, step failover.S
 	if err != nil {
 		return failover.Failed, err
 	}
-	a := e.run(ctx, order{kind: "start", step: step, settings: s, Promotion: p, extra: map[string]string{"as": as}}, nil)
+	alone := map[bool]string{false: "no", true: "yes"}[p.Alone]
+	a := e.run(ctx, order{kind: "start", step: step, settings: s, Promotion: p, extra: map[string]string{"as": as, "alone": alone}}, nil)
 	switch {
 	case a.err != nil:
 		return failover.Failed, a.err

@@ -3,87 +3,75 @@ package postgresql
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
-// The steps of a switchover.
+// The steps of a change of roles in order, within the core's promotion.
 const (
-	StepDemote failover.StepName = "demote" // the old primary stops in order
-	StepUndo   failover.StepName = "undo"   // it becomes primary again
+	stepDemote failover.StepName = "demote" // the old primary stops in order
+	stepUndo   failover.StepName = "undo"   // it becomes primary again
+	stepFollow failover.StepName = "follow" // it starts as standby
 )
 
-// SwitchoverResult is how a planned change of primary ended. Primary is the node
-// that is known to be primary now, "" while that has to be read.
-type SwitchoverResult struct {
-	control.PromotionResult
-	Primary  string
-	Position LSN // end of the old primary's log, which the new one has replayed
-}
+const (
+	// undoLimit is how long the old primary may wait for its start. It is down,
+	// so its order outlives the deadline of the promotion.
+	undoLimit = 5 * time.Minute
+	// followWait is how long the promotion waits for the start of the new
+	// standby. Clients wait for the endpoint meanwhile, so it is only sent.
+	followWait = 2 * time.Second
+)
 
-// Switchover moves the primary to another node and loses nothing: the old one
-// stops in order, the new one is promoted once it has replayed the end of the
-// old one's log, and the old one follows it. Until the promotion is asked for
-// the old primary can take over its role again; after that an outcome that is
-// not certain stays so, and is read (R23). Every step may be repeated with the
-// same order (R21).
-//
-// p.Node is the node that becomes primary, and from the one that is.
-func (e *Engine) Switchover(ctx context.Context, from failover.NodeConfig, p control.Promotion) SwitchoverResult {
-	out := SwitchoverResult{Primary: from.ID}
-	out.Outcome = failover.Failed
-	s, err := ParseSettings(p.Settings)
-	if err != nil {
-		out.Detail, out.Next = err.Error(), configureNext
-		return out
-	}
-	if o := e.Observe(ctx, p.Group, p.Node, p.Settings); o.Answer != failover.Answered || o.State != "streaming" {
-		out.Detail = fmt.Sprintf("node %s does not stream from node %s: %s %s %s", p.Node.ID, from.ID, o.State, o.FitnessWhy, o.AnswerError)
-		out.Next = lookNext
+// switchOver moves the primary and loses nothing, also where replication is
+// asynchronous: the old one stops in order, the new one is promoted once it has
+// replayed the end of the old one's log, and the old one follows it. Until the
+// promotion is asked for the old primary can have its role back; after that an
+// outcome that is not certain stays so, and is read (R23). Whoever resumes gets
+// the first results of the steps that have run (R21).
+func (e *Engine) switchOver(ctx context.Context, s Settings, p control.Promotion, started func(commandID string)) control.PromotionResult {
+	out := control.PromotionResult{Outcome: failover.Failed}
+	if p.Other.Instance == "" {
+		out.Detail, out.Next = "the node that is primary is not known", configureNext
 		return out
 	}
 	old := p
-	old.Node, old.CommandID = from, ""
-	a := e.run(ctx, order{kind: "demote", step: StepDemote, settings: s, Promotion: old}, nil)
-	if a.err != nil || a.report != nil && a.report["outcome"] == "refused" {
-		out.Detail = "node " + from.ID + " was not asked to stop: " + reason(a)
+	old.Node, old.Other, old.CommandID = p.Other, p.Node, ""
+	a := e.run(ctx, order{kind: "demote", step: stepDemote, settings: s, Promotion: old}, nil)
+	if a.err != nil || a.report["outcome"] == "refused" {
+		out.Code, out.Detail, out.Next = "refused", "node "+old.Node.ID+" was not asked to stop: "+reason(a), "hadr status "+p.Group
 		return out
 	}
-	position, err := ParseLSN(a.report["checkpoint"])
+	end, err := ParseLSN(a.report["checkpoint"])
 	if a.report["outcome"] != "stopped" || err != nil {
-		out.Outcome, out.Primary = failover.Unknown, ""
-		out.Detail, out.Next = "node "+from.ID+" did not stop in order: "+reason(a), "hadr status "+p.Group
+		out.Outcome = failover.Unknown
+		out.Detail, out.Next = "node "+old.Node.ID+" did not stop in order: "+reason(a), "hadr status "+p.Group
 		return out
 	}
-	out.Position = position
-	return e.handOver(ctx, s, out, from, p)
-}
-
-// handOver promotes the new primary and lets the old one, which has stopped,
-// follow it, or go on where the new one certainly is none.
-func (e *Engine) handOver(ctx context.Context, s Settings, out SwitchoverResult, from failover.NodeConfig, p control.Promotion) SwitchoverResult {
-	out.PromotionResult = e.promote(ctx, p, out.Position.String(), nil)
-	back := p
-	back.Node, back.CommandID = from, ""
+	out = e.promote(ctx, s, p, end.String(), started)
 	switch out.Outcome {
 	case failover.Failed:
-		if started, err := e.start(ctx, back, StepUndo, "primary"); started != failover.OK {
-			out.Primary = ""
-			out.Detail += fmt.Sprintf("; and node %s could not be started again: %v", from.ID, err)
-			out.Next = "hadr status " + p.Group
-			return out
-		}
-		out.Detail += "; node " + from.ID + " is primary again"
+		return e.undo(ctx, old, out)
 	case failover.OK:
-		out.Primary = p.Node.ID
-		if r := e.Rejoin(ctx, back); r.Outcome != failover.OK {
-			out.Detail += "; node " + from.ID + " does not follow yet: " + r.Detail
-			out.Next = r.Next
-		}
-	default:
-		out.Primary = ""
+		follow, cancel := clock.WithTimeout(ctx, e.clock, followWait)
+		defer cancel()
+		e.run(follow, order{kind: "rejoin", step: stepFollow, settings: s, Promotion: old}, nil)
 	}
+	return out
+}
+
+// undo gives the old primary its role back: the new one certainly is none.
+func (e *Engine) undo(ctx context.Context, old control.Promotion, out control.PromotionResult) control.PromotionResult {
+	old.Deadline = e.clock.Now().Add(undoLimit)
+	if started, err := e.start(ctx, old, stepUndo, "primary"); started != failover.OK {
+		out.Detail += fmt.Sprintf("; and node %s could not be started again: %v", old.Node.ID, err)
+		out.Next = "hadr status " + old.Group
+		return out
+	}
+	out.Detail += "; node " + old.Node.ID + " is primary again"
 	return out
 }
 

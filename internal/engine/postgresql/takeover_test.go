@@ -1,11 +1,14 @@
 package postgresql_test
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql/pgtest"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -22,11 +25,23 @@ func TestObserveRealServers(t *testing.T) {
 	}
 }
 
+// A quiet primary is no lag, and no silence.
+func TestQuietPrimary(t *testing.T) {
+	g := newGroup(t, postgresql.Async)
+	before := g.observe(nodeB)
+	pgtest.Eventually(t, patience, "a ping passes", func() bool {
+		return g.observe(nodeB).PromoteUntil.Sub(before.PromoteUntil) > 3*time.Second
+	})
+	if o := g.observe(nodeB); !fit(o) {
+		t.Errorf("after a quiet while: %+v", o)
+	}
+}
+
 // A crash under synchronous replication: whatever was acknowledged is there.
 func TestCrashSync(t *testing.T) {
 	g := newGroup(t, postgresql.Sync)
 	client := g.client()
-	client.Await(t, 50, 20*time.Second)
+	client.Await(t, 50, patience)
 	g.observe(nodeB) // as an agent does all the time
 	g.A.Crash(t)
 	crashed := time.Now()
@@ -38,7 +53,7 @@ func TestCrashSync(t *testing.T) {
 		t.Fatalf("the standby: %+v", o)
 	}
 	r := g.promote(nodeB, 2)
-	first := client.Await(t, 20, 20*time.Second)
+	first := client.Await(t, 20, patience)
 	t.Logf("crash to first acknowledged write on the new primary: %s (detection not included)", first.Sub(crashed).Round(time.Millisecond))
 	client.Stop()
 	if lost := g.B.Missing(t, client.Acked()); len(lost) > 0 {
@@ -48,7 +63,7 @@ func TestCrashSync(t *testing.T) {
 		t.Errorf("reported: %+v", r)
 	}
 
-	back := g.engine.Rejoin(g.within(time.Minute), g.order(nodeA, 2))
+	back := g.rejoin(nodeA, 2)
 	if back.Outcome != failover.OK {
 		t.Fatalf("rejoin: %+v\n%s", back, g.A.Log())
 	}
@@ -56,5 +71,143 @@ func TestCrashSync(t *testing.T) {
 	g.eventually(nodeA, "a fit standby", fit)
 	if o := g.observe(nodeB); o.PartnerStatus != "streaming sync" || o.WaitsForStandby {
 		t.Errorf("the new primary does not wait for its standby: %+v", o)
+	}
+}
+
+var (
+	lossBound   = regexp.MustCompile(`at most ([0-9.]+) s are lost, from (\S+) to`)
+	lossCommits = regexp.MustCompile(`with (\d+) commits`)
+)
+
+// A partition under asynchronous replication: the primary goes on and
+// acknowledges what the standby never gets. No more is lost than is reported at
+// the promotion, and the rejoin measures it (R33).
+func TestPartitionAsync(t *testing.T) {
+	g := newGroup(t, postgresql.Async)
+	client := g.client()
+	client.Await(t, 50, patience)
+	g.observe(nodeB)
+	g.ToA.Lose(false, true)
+	client.Await(t, 100, patience)
+	if o := g.eventually(nodeB, "without its primary", func(o failover.Observation) bool { return o.PartnerLost }); o.Fitness != failover.Fit {
+		t.Fatalf("the standby: %+v", o)
+	}
+	g.A.Crash(t) // the fence
+	r := g.promote(nodeB, 2)
+	client.Await(t, 20, patience)
+	client.Stop()
+
+	lost := g.B.Missing(t, client.Acked())
+	m := lossBound.FindStringSubmatch(r.Detail)
+	if m == nil || len(lost) == 0 {
+		t.Fatalf("%d acknowledged rows are lost, reported: %+v", len(lost), r)
+	}
+	since, err := time.Parse(time.RFC3339Nano, m[2])
+	if err != nil || lost[0].At.Before(since) {
+		t.Errorf("a row acknowledged at %s is lost, reported: %s (%v)", lost[0].At.UTC(), r.Detail, err)
+	}
+	t.Logf("%d of %d acknowledged rows are lost, over %s; reported: %s", len(lost), len(client.Acked()), lost[len(lost)-1].At.Sub(lost[0].At).Round(time.Millisecond), r.Detail)
+
+	g.ToA.Heal()
+	back := g.rejoin(nodeA, 2)
+	if back.Outcome != failover.OK {
+		t.Fatalf("rejoin: %+v", back)
+	}
+	// The last row may have been committed and not acknowledged.
+	m = lossCommits.FindStringSubmatch(back.Detail)
+	if m == nil {
+		t.Fatalf("rejoin measured nothing: %+v", back)
+	}
+	if n, _ := strconv.Atoi(m[1]); n < len(lost) || n > len(lost)+1 {
+		t.Errorf("rejoin measured %d lost commits, and %d acknowledged rows are lost: %s", n, len(lost), back.Detail)
+	}
+	g.eventually(nodeA, "a fit standby", fit)
+}
+
+// Beyond the declared RPO a promotion is refused before it is asked for.
+func TestStandbyBeyondItsRPO(t *testing.T) {
+	g := newGroup(t, postgresql.Async)
+	g.settings["max_rpo_seconds"] = "1"
+	g.client().Await(t, 20, patience)
+	g.ToA.Lose(true, true)
+	o := g.eventually(nodeB, "unfit", func(o failover.Observation) bool { return o.Fitness == failover.Unfit })
+	if !strings.Contains(o.FitnessWhy, "max_rpo_seconds is 1") || o.HostTime.Before(o.PromoteUntil) {
+		t.Errorf("the standby: %+v", o)
+	}
+}
+
+// A frozen primary that wakes up after a takeover can acknowledge nothing: its
+// commits wait for the standby that is primary now.
+func TestFreezeSync(t *testing.T) {
+	g := newGroup(t, postgresql.Sync)
+	client := g.client()
+	client.Await(t, 50, patience)
+	g.observe(nodeB)
+	g.A.Freeze(t)
+	if o := g.observe(nodeA); o.Answer != failover.Unreadable {
+		t.Errorf("the frozen primary: %+v", o)
+	}
+	if err := g.local(nodeA).Probe(g.within(time.Second), "a", g.of("a")); err == nil {
+		t.Error("a probe of a frozen primary succeeds")
+	}
+	if o := g.eventually(nodeB, "without its primary", func(o failover.Observation) bool { return o.PartnerLost }); o.Fitness != failover.Fit {
+		t.Fatalf("the standby: %+v", o)
+	}
+	g.promote(nodeB, 2)
+	client.Await(t, 20, patience)
+
+	g.A.Thaw(t)
+	stale := pgtest.NewClient(t, g.A.Address()) // a client that never heard of the takeover
+	pgtest.Eventually(t, patience, "a commit waits on the old primary", func() bool {
+		return g.A.Query(t, "SELECT count(*)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'") != "0"
+	})
+	stale.Stop()
+	client.Stop()
+	if acked := stale.Acked(); len(acked) > 0 {
+		t.Errorf("the old primary acknowledged %d rows after the takeover", len(acked))
+	}
+	if lost := g.B.Missing(t, client.Acked()); len(lost) > 0 {
+		t.Errorf("%d acknowledged rows are lost: %v", len(lost), lost)
+	}
+	if back := g.rejoin(nodeA, 2); back.Outcome != failover.OK {
+		t.Fatalf("rejoin: %+v", back)
+	}
+	g.eventually(nodeA, "a fit standby", fit)
+}
+
+// R4: where commits wait for a slow standby, the primary says so.
+func TestSlowStandby(t *testing.T) {
+	g := newGroup(t, postgresql.Sync)
+	client := g.client()
+	client.Await(t, 20, patience)
+	stop := g.B.Stutter(t, 3*time.Second, 100*time.Millisecond)
+	g.eventually(nodeA, "waiting for its standby", func(o failover.Observation) bool { return o.WaitsForStandby })
+	stop()
+	client.Await(t, 20, patience)
+	g.eventually(nodeA, "going on", func(o failover.Observation) bool { return !o.WaitsForStandby })
+}
+
+// R21 on a real node: a duplicate gets the first answer, an old epoch and a late
+// order are refused, and nothing happens to the server.
+func TestOrdersOnARealNode(t *testing.T) {
+	g := newGroup(t, postgresql.Sync)
+	late := g.order(nodeB, 2)
+	late.Deadline = time.Now().Add(-time.Minute)
+	if r := g.engine.Promote(g.within(2*patience), late, nil); r.Outcome != failover.Failed || !strings.Contains(r.Detail, "deadline") {
+		t.Errorf("late: %+v", r)
+	}
+	if o := g.observe(nodeB); o.Role != failover.RoleStandby {
+		t.Fatalf("a late order changed the node: %+v", o)
+	}
+	again := g.order(nodeB, 2)
+	first := g.engine.Promote(g.within(2*patience), again, nil)
+	if second := g.engine.Promote(g.within(2*patience), again, nil); first.Outcome != failover.OK || second != first {
+		t.Errorf("first %+v, then %+v", first, second)
+	}
+	if r := g.engine.Promote(g.within(2*patience), g.order(nodeB, 1), nil); r.Outcome != failover.Failed || !strings.Contains(r.Detail, "epoch 1 is over") {
+		t.Errorf("old epoch: %+v", r)
+	}
+	if r := g.engine.Promote(g.within(2*patience), g.order(nodeB, 3), nil); r.Outcome != failover.OK || !strings.Contains(r.Detail, "primary already") {
+		t.Errorf("promoted again: %+v", r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,11 +34,14 @@ type Client struct {
 	next  int64
 }
 
+// clients counts all clients, so that no two write the same rows.
+var clients atomic.Int64
+
 // NewClient starts a client that writes until the test ends.
 func NewClient(tb testing.TB, address string) *Client {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &Client{cancel: cancel}
+	c := &Client{cancel: cancel, next: clients.Add(1) << 32}
 	c.done.Go(func() { c.run(ctx, address) })
 	tb.Cleanup(c.Stop)
 	return c
@@ -68,7 +72,7 @@ func (c *Client) Await(tb testing.TB, n int, limit time.Duration) time.Time {
 func (c *Client) run(ctx context.Context, address string) {
 	for ctx.Err() == nil {
 		c.session(ctx, address)
-		sleep(ctx, 20*time.Millisecond)
+		sleep(ctx, 50*time.Millisecond)
 	}
 }
 
@@ -92,7 +96,7 @@ func (c *Client) session(ctx context.Context, address string) {
 		if !c.write(ctx, conn) {
 			return
 		}
-		sleep(ctx, 2*time.Millisecond)
+		sleep(ctx, 5*time.Millisecond)
 	}
 }
 
@@ -152,6 +156,6 @@ func Eventually(tb testing.TB, limit time.Duration, what string, holds func() bo
 		if time.Now().After(end) {
 			tb.Fatalf("not within %s: %s", limit, what)
 		}
-		sleep(tb.Context(), 20*time.Millisecond)
+		sleep(tb.Context(), 100*time.Millisecond)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -66,7 +67,8 @@ func newHost(tb testing.TB, t *Template, id string) *Host {
 	h.Configure(tb, "postgresql.conf", "unix_socket_directories = '"+h.Socket+"'")
 	tb.Cleanup(func() {
 		if tb.Failed() {
-			tb.Logf("log of host %s:\n%s", id, h.Log())
+			log := h.Log()
+			tb.Logf("end of the log of host %s:\n%s", id, log[max(0, len(log)-4000):])
 		}
 		_ = h.signal(syscall.SIGKILL)
 		os.RemoveAll(root)
@@ -167,7 +169,7 @@ func (h *Host) Connect(ctx context.Context) (*pgx.Conn, error) {
 // text.
 func (h *Host) Query(tb testing.TB, statement string) string {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
 	c, err := h.Connect(ctx)
 	if err != nil {
@@ -254,3 +256,29 @@ func stat(pid int) (state string) {
 	state, _, _ = strings.Cut(rest, " ")
 	return state
 }
+
+// Stutter halts the server again and again until stop is called, as a disk does
+// whose writes stall: nothing is lost, everything is late. It halts the whole
+// server, since no disk can be slowed down without root.
+func (h *Host) Stutter(tb testing.TB, halted, running time.Duration) (stop func()) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		for ctx.Err() == nil {
+			_ = h.signal(syscall.SIGSTOP)
+			sleep(ctx, halted)
+			_ = h.signal(syscall.SIGCONT)
+			sleep(ctx, running)
+		}
+	})
+	stop = func() {
+		cancel()
+		done.Wait()
+	}
+	tb.Cleanup(stop)
+	return stop
+}
+
+// Own gives a file of the host's disk to who runs the server.
+func (h *Host) Own(tb testing.TB, name string) { tb.Helper(); must(tb, h.t.own(name)) }

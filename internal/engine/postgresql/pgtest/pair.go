@@ -44,7 +44,7 @@ func (h *Host) Address() string { return net.JoinHostPort("127.0.0.1", h.Port) }
 // Streams waits until the host receives its primary's log.
 func (h *Host) Streams(tb testing.TB) {
 	tb.Helper()
-	Eventually(tb, 20*time.Second, "host "+h.ID+" streams", func() bool {
+	Eventually(tb, time.Minute, "host "+h.ID+" streams", func() bool {
 		return h.Query(tb, "SELECT status FROM pg_stat_wal_receiver") == "streaming"
 	})
 }

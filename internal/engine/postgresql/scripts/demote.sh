@@ -1,6 +1,6 @@
 # Stops the primary on this node in order, so that its log ends with a shutdown
-# checkpoint that its standby receives, and leaves it a standby. If the stop
-# does not end in time, the node becomes primary again.
+# checkpoint that its standby receives, and leaves it a standby. If the stop does
+# not end in time, the node becomes primary again.
 
 checkpoint=
 
@@ -15,6 +15,9 @@ role=
 begin
 read_role
 [ "$role" = PRIMARY ] || finish refused "this node is not a primary that answers: ${role:-no answer}"
+
+streams=$(sql 5 "SELECT count(*) FROM pg_stat_replication WHERE application_name = '$peer' AND state = 'streaming'")
+[ "$streams" = 1 ] || finish refused "node $peer does not stream from this one: $streams"
 
 # The stop writes what is left since the last checkpoint.
 reply=$(sql 120 CHECKPOINT) || finish refused "CHECKPOINT: $reply"
@@ -36,7 +39,7 @@ case "$(control 'Database cluster state')" in
 esac
 checkpoint=$(control 'Latest checkpoint location')
 role=
-keep demoted "$operation"
+cp -p "$data/postgresql.auto.conf" "$state/demoted.conf" && keep demoted "$operation" || finish failed "files in $state can't be written"
 follow || finish failed "the stopped server can't be made a standby: is $data/postgresql.auto.conf readable?"
 drop_vip || finish failed "address $vip can't be taken away"
 finish stopped ""

@@ -17,6 +17,7 @@ fi
 if [ "$as" = primary ]; then
 	[ "$(kept demoted)" = "$operation" ] || finish refused "operation $operation has not demoted this node"
 	server_runs && finish refused "the server runs already"
+	cat "$state/demoted.conf" >"$data/postgresql.auto.conf" || finish failed "$data/postgresql.auto.conf can't be written"
 	rm -f "$data/standby.signal" "$state/demoted"
 fi
 if ! server_runs; then

@@ -10,7 +10,7 @@ mark() {
 }
 
 mkdir -p "$state"
-answer=$(sql 3 "$status_sql")
+answer=$(sql 2 "$status_sql")
 code=$?
 heard=$(date +%s.%N)
 contact=$(printf '%s\n' "$answer" | sed -n 's/^contact //p')
@@ -19,7 +19,7 @@ if [ -n "$contact" ]; then
 	if [ "$peer_host" != none ]; then
 		# A walsender answers SHOW, and asks for no database
 		# (https://www.postgresql.org/docs/15/protocol-replication.html).
-		names=$(as_owner 1 "$bin/psql -XAtq -d 'host=$peer_host port=$peer_port user=$replication_user sslmode=$sslmode replication=true connect_timeout=2' -c 'SHOW synchronous_standby_names' -c 'SHOW synchronous_commit'" </dev/null 2>/dev/null) &&
+		names=$(as_owner 2 "$bin/psql -XAtq -d 'host=$peer_host port=$peer_port user=$replication_user sslmode=$sslmode replication=true connect_timeout=2' -c 'SHOW synchronous_standby_names' -c 'SHOW synchronous_commit'" </dev/null 2>/dev/null) &&
 			keep synchronous "$(printf '%s\n%s' "$heard" "$names")"
 	fi
 fi

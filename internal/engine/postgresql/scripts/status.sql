@@ -4,6 +4,7 @@ SELECT json_build_object('version', :SERVER_VERSION_NUM);
 \else
 SELECT json_build_object(
   'version', :SERVER_VERSION_NUM,
+  'now', extract(epoch FROM clock_timestamp()),
   'recovery', pg_is_in_recovery(),
   'system', (SELECT system_identifier::text FROM pg_control_system()),
   'timeline', CASE WHEN pg_is_in_recovery() THEN coalesce((SELECT received_tli FROM pg_stat_wal_receiver), (SELECT timeline_id FROM pg_control_checkpoint()))

@@ -1,0 +1,84 @@
+package postgresql_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+func TestLocal(t *testing.T) {
+	g := newGroup(t, postgresql.Sync)
+	a := g.local(nodeA)
+	if o := a.View(g.within(patience), g.of("a")); !o.ServesAsPrimary() || o.ReadAt.IsZero() {
+		t.Errorf("view of the primary: %+v", o)
+	}
+	if o := g.local(nodeB).View(g.within(patience), g.of("b")); !fit(o) {
+		t.Errorf("view of the standby: %+v", o)
+	}
+	for range 2 {
+		if err := a.Probe(g.within(patience), "a", g.of("a")); err != nil {
+			t.Errorf("probe: %v", err)
+		}
+	}
+	if n := g.A.Query(t, "SELECT seq::text FROM haprobe.beat WHERE node = 'a'"); n != "2" {
+		t.Errorf("row of the probe: %s, want 2", n)
+	}
+	if err := a.Probe(g.within(patience), "c", g.of("a")); err == nil || !strings.Contains(err.Error(), "0 rows for node c") {
+		t.Errorf("probe for an unknown node: %v", err)
+	}
+	if err := g.local(nodeB).Probe(g.within(patience), "b", g.of("b")); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("probe of a standby: %v", err)
+	}
+}
+
+// Once a fence has ended nothing is acknowledged any more, and what was is on
+// the standby.
+func TestFenceUnderWrites(t *testing.T) {
+	g := newGroup(t, postgresql.Sync)
+	client := g.client()
+	client.Await(t, 50, patience)
+	fenced, err := g.local(nodeA).Fence(g.within(2*patience), g.of("a"), 8*time.Second)
+	if err != nil {
+		t.Fatalf("fence: %+v, %v", fenced, err)
+	}
+	t.Logf("fenced (%s) in %s", fenced.How, fenced.Took.Round(time.Millisecond))
+	if g.A.Alive() {
+		t.Error("the server runs")
+	}
+	if again, err := g.local(nodeA).Fence(g.within(2*patience), g.of("a"), 8*time.Second); err != nil || again.How != "was down" {
+		t.Errorf("fenced again: %+v, %v", again, err)
+	}
+	g.promote(nodeB, 2)
+	client.Await(t, 20, patience)
+	client.Stop()
+	if lost := g.B.Missing(t, client.Acked()); len(lost) > 0 {
+		t.Errorf("%d acknowledged rows are lost: %v", len(lost), lost)
+	}
+	if r := g.rejoin(nodeA, 2); r.Outcome != failover.OK {
+		t.Fatalf("rejoin: %+v", r)
+	}
+	if o := g.eventually(nodeA, "a fit standby", fit); o.State != "streaming" {
+		t.Errorf("node a: %+v", o)
+	}
+}
+
+// A server that hears no signal but SIGKILL is fenced, too.
+func TestFenceOfAFrozenServer(t *testing.T) {
+	g := newGroup(t, postgresql.Async)
+	client := g.client()
+	client.Await(t, 20, patience)
+	g.A.Freeze(t)
+	fenced, err := g.local(nodeA).Fence(g.within(2*patience), g.of("a"), 2*time.Second)
+	if err != nil || fenced.How != "killed" || g.A.Alive() {
+		t.Fatalf("fence: %+v, %v, server runs: %v", fenced, err, g.A.Alive())
+	}
+	t.Logf("fenced (%s) in %s with a limit of 2 s", fenced.How, fenced.Took.Round(time.Millisecond))
+	// Its own start takes the mark of the fence away again.
+	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.OK {
+		t.Fatalf("start: %s, %v", outcome, err)
+	}
+	client.Await(t, 20, patience)
+}

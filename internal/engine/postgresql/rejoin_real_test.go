@@ -1,0 +1,104 @@
+package postgresql_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql/pgtest"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// crashAndPromote leaves b primary and a dead, with a log that went on.
+func (g *group) crashAndPromote() {
+	g.t.Helper()
+	g.client().Await(g.t, 20, patience)
+	g.observe(nodeB)
+	g.A.Crash(g.t)
+	g.promote(nodeB, 2)
+}
+
+func needsReseed(t *testing.T, g *group, says string) {
+	t.Helper()
+	r := g.rejoin(nodeA, 2)
+	if r.Outcome != failover.Failed || r.Code != postgresql.CodeReseed || !strings.Contains(r.Detail, says) || !strings.Contains(r.Next, "pg_basebackup") {
+		t.Errorf("rejoin: %+v, want %s, %q", r, postgresql.CodeReseed, says)
+	}
+}
+
+func TestRejoinWithoutChecksumsOrHints(t *testing.T) {
+	g := newGroup(t, postgresql.Async, "wal_log_hints = off")
+	for _, h := range []*pgtest.Host{g.B, g.A} {
+		h.Stop(t, "fast")
+		h.Program(t, "pg_checksums", "--disable")
+		h.Start(t)
+	}
+	g.B.Streams(t)
+	g.crashAndPromote()
+	needsReseed(t, g, "wal_log_hints")
+}
+
+// The data of a node on which pg_rewind was killed are neither the old nor the
+// new ones: it is neither rewound again nor started.
+func TestRejoinAfterAKilledRewind(t *testing.T) {
+	g := newGroup(t, postgresql.Async)
+	g.crashAndPromote()
+	state := filepath.Join(g.A.Root, "var/lib/hadr/orders")
+	if err := os.MkdirAll(state, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "rewinding"), []byte("op2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"var", "var/lib", "var/lib/hadr", "var/lib/hadr/orders"} {
+		g.A.Own(t, filepath.Join(g.A.Root, dir))
+	}
+	needsReseed(t, g, "an earlier pg_rewind did not end")
+	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.Failed || !strings.Contains(err.Error(), "pg_rewind did not end") {
+		t.Errorf("start: %s, %v", outcome, err)
+	}
+	if o := g.observe(nodeA); o.Database != failover.DatabaseDown || !strings.Contains(o.FitnessWhy, "pg_rewind did not end") {
+		t.Errorf("node a: %+v", o)
+	}
+}
+
+// A standby that was away for so long that its primary has no log for it.
+func TestRejoinWithoutTheLog(t *testing.T) {
+	g := newGroup(t, postgresql.Async, "wal_keep_size = 0", "min_wal_size = 2MB", "max_wal_size = 2MB")
+	if r := g.switchover(nodeA, nodeB, 2); r.Outcome != failover.OK {
+		t.Fatalf("switchover: %+v", r)
+	}
+	g.eventually(nodeA, "a fit standby", fit)
+	g.A.Stop(t, "fast")
+	for range 8 {
+		g.B.Query(t, "SELECT pg_switch_wal()::text FROM (SELECT txid_current()) x")
+		g.B.Query(t, "CHECKPOINT")
+	}
+	needsReseed(t, g, "no longer has the log")
+}
+
+func TestRejoinNeedsAPrimary(t *testing.T) {
+	g := newGroup(t, postgresql.Async)
+	g.A.Crash(t)
+	if r := g.rejoin(nodeA, 2); r.Outcome != failover.Failed || r.Code != "refused" || !strings.Contains(r.Detail, "does not answer as primary") {
+		t.Errorf("rejoin to a standby: %+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(g.A.Data, "standby.signal")); err == nil {
+		t.Error("a refused rejoin made the node a standby")
+	}
+}
+
+// A standby that follows already is left alone.
+func TestRejoinTwice(t *testing.T) {
+	g := newGroup(t, postgresql.Sync)
+	g.crashAndPromote()
+	if r := g.rejoin(nodeA, 2); r.Outcome != failover.OK {
+		t.Fatalf("rejoin: %+v", r)
+	}
+	started := g.A.Query(t, "SELECT pg_postmaster_start_time()::text")
+	if r := g.rejoin(nodeA, 2); r.Outcome != failover.OK || g.A.Query(t, "SELECT pg_postmaster_start_time()::text") != started {
+		t.Errorf("a second rejoin restarted the server: %+v", r)
+	}
+}
