@@ -155,9 +155,15 @@ func (s *simulation) fromGroup(ctx context.Context, o *options) (sets []detectio
 	}
 	for _, node := range slices.Sorted(maps.Keys(alarms)) {
 		model := s.model
+		var lease *detection.Lease
 		if p, err := session.table.ReadProbe(ctx, s.group, node); err == nil {
 			model.Probe = detection.Probe{
 				Namespace: p.Namespace, Metric: p.Metric, Interval: p.Interval, Timeout: p.Timeout, Sentinel: float64(p.Sentinel.Milliseconds()),
+			}
+			model.Threshold = float64(p.Threshold.Milliseconds())
+			if p.LeaseDuration > 0 {
+				l := model.Lease(p.LeaseDuration, p.LeaseInterval)
+				lease = &l
 			}
 		} else {
 			notes = append(notes, fmt.Sprintf("node %s has no probe on record: %s every %s is assumed", node, model.Probe.Metric, model.Probe.Interval))
@@ -171,7 +177,11 @@ func (s *simulation) fromGroup(ctx context.Context, o *options) (sets []detectio
 			return nil, nil, err
 		}
 		if len(found) > 0 {
-			sets = append(sets, detection.Any(s.group+"-"+node, found...))
+			alarms := detection.Any(s.group+"-"+node, found...)
+			sets = append(sets, alarms)
+			if lease != nil {
+				sets = append(sets, detection.Any(alarms.Name+"+"+lease.Name(), alarms, detection.Set{Detectors: []detection.Detector{*lease}}))
+			}
 		}
 		notes = append(notes, of...)
 	}

@@ -15,6 +15,8 @@ type Declared struct {
 	// Roots are the alarms that mean a failure, by name. nil means: composite
 	// alarms that are in no other, and metric alarms that are in none.
 	Roots []string
+	// Lease is the lease of the node's group, if there is one.
+	Lease *Lease
 }
 
 // Composite is a composite alarm.
@@ -23,7 +25,8 @@ type Composite struct {
 	Rule string
 }
 
-// Sets returns one set for each root, and what is left out of them, for people.
+// Sets returns one set for each root, and with a lease another one of both, and
+// what is left out of them, for people.
 func (m Model) Sets(d Declared) (sets []Set, notes []string, err error) {
 	rules := map[string]*alarm.Rule{}
 	for _, c := range d.Composites {
@@ -45,6 +48,9 @@ func (m Model) Sets(d Declared) (sets []Set, notes []string, err error) {
 		}
 		b.decide(&set, root)
 		sets = append(sets, set)
+		if d.Lease != nil {
+			sets = append(sets, Any(root+"+"+d.Lease.Name(), set, Set{Detectors: []Detector{*d.Lease}}))
+		}
 	}
 	return sets, b.notes, nil
 }

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Lease is the liveness of a primary: its agent renews it after every round trip
-// of SQL, and the standby's agent takes it for lost when it has seen no renewal
+// Lease is the liveness of a primary: its agent renews it while the database
+// commits, and the standby's agent takes it for lost when it has seen no renewal
 // for Duration on its own monotonic clock (R6).
 type Lease struct {
 	Duration  time.Duration
 	Heartbeat time.Duration // between renewals
 	Poll      time.Duration // between the watcher's reads
 
-	// Health is how old the round trip may be that a renewal rests on: for so
-	// long a hung database may be renewed. Zero = each renewal makes its own.
+	// Health is how old the last round trip may be that a renewal rests on: for so
+	// long a hung database is still renewed. The round trips have a loop of their
+	// own, with the interval of the renewals. Zero = each renewal makes its own.
 	Health time.Duration
 
 	Watchers int  // default 1
@@ -42,14 +43,6 @@ func (l Lease) Check() error {
 	return nil
 }
 
-// SafeToTake reports whether a holder that demotes itself so long after the
-// sending of its last good renewal, and whose watchdog acts after so long, has
-// stopped for certain when another one takes the lease (DESIGN 5). drift is how
-// far both clocks may run apart in that time.
-func (l Lease) SafeToTake(demotion, watchdog, drift time.Duration) bool {
-	return max(demotion, watchdog)+drift < l.Duration
-}
-
 // Name implements Detector.
 func (l Lease) Name() string {
 	name := fmt.Sprintf("lease %s/%s", short(l.Duration), short(l.Heartbeat))
@@ -67,8 +60,12 @@ func (l Lease) Key() string { return fmt.Sprintf("lease %+v", l) }
 // Worst implements Detector.
 func (l Lease) Worst(f Failure) time.Duration {
 	late := time.Duration(0)
-	if f == Hang {
+	switch {
+	case l.Health == 0:
+	case f == Hang:
 		late = l.Health
+	case f == Crash: // seen by the next round trip
+		late = l.Heartbeat
 	}
 	if l.Absolute {
 		return late + l.Duration + l.Poll
@@ -80,7 +77,12 @@ func (l Lease) Worst(f Failure) time.Duration {
 func wholePolls(d, poll time.Duration) time.Duration { return (d + poll - 1) / poll * poll }
 
 // Notes implements Detector.
-func (l Lease) Notes() []string { return nil }
+func (l Lease) Notes() []string {
+	if l.Health == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("A database that hangs is renewed until its round trip is older than %s", short(l.Health))}
+}
 
 func (l Lease) signals() []*Signal                            { return nil }
 func (l Lease) horizon(Failure) (before, after time.Duration) { return 0, 0 }
@@ -99,9 +101,7 @@ func (w *leaseWatcher) sees(t *trial) time.Duration {
 	for c.lost(w.r) {
 		last -= w.Heartbeat
 	}
-	if t.failure == Hang {
-		last += w.Health
-	}
+	last += w.goesOn(t.failure)
 	arrived := last + c.Call.draw(w.r)
 	first := Never
 	common := uniform(w.r, w.Poll)
@@ -113,6 +113,19 @@ func (w *leaseWatcher) sees(t *trial) time.Duration {
 		first = min(first, w.expires(last, arrived, phase, c))
 	}
 	return max(first, 0) // it may have been suspected before it failed
+}
+
+// goesOn returns how long after a failure the last renewal comes that a lively
+// agent still sends, rather than before it.
+func (w *leaseWatcher) goesOn(f Failure) time.Duration {
+	switch {
+	case w.Health == 0:
+	case f == Hang:
+		return max(0, w.Health-uniform(w.r, w.Heartbeat))
+	case f == Crash:
+		return uniform(w.r, w.Heartbeat)
+	}
+	return 0
 }
 
 // patience is how long a watcher is followed whose reads fail again and again.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// leaseRow is a row of lease_timing.json. Herds are a matter of claiming many
-// leases, mutants of the model checker: their rows are not for this model.
+// leaseRow is a row of lease_timing.json. Its rows about herds, mutants and the
+// rule of safety are not about time.
 type leaseRow struct {
 	ID, Kind, Scheme string
 	Parameters       struct {
@@ -20,11 +20,7 @@ type leaseRow struct {
 		HeartbeatS   float64 `json:"heartbeat_s"`
 		PollS        float64 `json:"poll_s"`
 		Synchronised bool
-		Demotion     float64 `json:"renew_deadline_s"`
-		Watchdog     float64 `json:"watchdog_s"`
-		Drift        float64 `json:"max_clock_rate_error_s"`
 	}
-	Expect    struct{ Safe bool }
 	Times     map[string]float64 `json:"expect_s"`
 	Tolerance map[string]float64 `json:"tolerance_s"`
 }
@@ -74,15 +70,6 @@ func TestLeaseTimesOfTheOracle(t *testing.T) {
 	}
 }
 
-func TestLeaseIsSafeToTake(t *testing.T) {
-	for _, row := range leaseRows(t, "safety_rule") {
-		p := row.Parameters
-		if got := (Lease{Duration: secs(p.LeaseS)}).SafeToTake(secs(p.Demotion), secs(p.Watchdog), secs(p.Drift)); got != row.Expect.Safe {
-			t.Errorf("%s: safe to take: %t", row.ID, got)
-		}
-	}
-}
-
 // A renewal that rests on an old round trip keeps a hung database alive.
 func TestLeaseOfAHungDatabase(t *testing.T) {
 	fresh := Lease{Duration: 20 * time.Second, Heartbeat: 5 * time.Second, Poll: 2 * time.Second}
@@ -95,15 +82,17 @@ func TestLeaseOfAHungDatabase(t *testing.T) {
 	}{
 		{fresh, Host, 22 * time.Second},
 		{fresh, Hang, 22 * time.Second},
+		{fresh, Crash, 22 * time.Second},
 		{stale, Host, 22 * time.Second},
 		{stale, Hang, 62 * time.Second},
+		{stale, Crash, 27 * time.Second}, // one more renewal before the next round trip fails
 	} {
 		r, err := Simulation{Sets: []Set{{Name: "x", Detectors: []Detector{c.lease}}}, Failures: []Failure{c.failure}, Trials: 20_000}.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := r.Sets[0].Failures[0]
-		if x.Worst != c.worst || x.Max > x.Worst || x.Max < x.Worst-time.Second {
+		if x.Worst != c.worst || x.Max > x.Worst || x.Max < x.Worst-2*time.Second {
 			t.Errorf("%s, health %s: worst %s, longest %s, want %s", c.failure, c.lease.Health, x.Worst, x.Max, c.worst)
 		}
 	}

@@ -17,7 +17,7 @@ const maxSetLength = 1000
 // ParseSet reads a set of detectors:
 //
 //	fill                     an alarm set that is known by name, or one of named
-//	lease:20s/5s/2s          a lease: duration, heartbeat, poll (default: half the heartbeat, at most 2 s)
+//	lease:20s/5s/2s          a lease: duration, renewals, and looks of its watcher (default: as often as it is renewed)
 //	view:2s                  the standby's own view, read every 2 s
 //	fill+lease:20s/5s        whichever notices first
 //	fill&lease:20s/5s        both must notice; & binds tighter than +
@@ -116,7 +116,7 @@ func (m Model) parseLease(text string) (Set, error) {
 	if err != nil {
 		return Set{}, fmt.Errorf("lease:%s: want lease:DURATION/HEARTBEAT[/POLL], such as lease:20s/5s/2s: %w", text, err)
 	}
-	l := Lease{Duration: d[0], Heartbeat: d[1], Poll: min(2*time.Second, d[1]/2)}
+	l := m.Lease(d[0], d[1])
 	if len(d) == 3 {
 		l.Poll = d[2]
 	}

@@ -59,7 +59,12 @@ type plannedProbe struct {
 	Metric    string  `json:"metric_name"`
 	Interval  int     `json:"interval_seconds"`
 	Timeout   int     `json:"timeout_seconds"`
+	Threshold float64 `json:"threshold_milliseconds"`
 	Sentinel  float64 `json:"sentinel_milliseconds"`
+	Lease     *struct {
+		Duration int `json:"duration_seconds"`
+		Interval int `json:"interval_seconds"`
+	} `json:"lease"`
 }
 
 // ReadPlan reads the alarms and the probe of a Terraform plan, as `terraform
@@ -98,11 +103,7 @@ func (m *Model) read(out *Declared, r planned) error {
 		if err := json.Unmarshal(r.Change.After, &p); err != nil {
 			return err
 		}
-		m.Probe = Probe{
-			Namespace: p.Namespace, Metric: p.Metric, Sentinel: p.Sentinel,
-			Interval: time.Duration(p.Interval) * time.Second, Timeout: time.Duration(p.Timeout) * time.Second,
-		}
-		return m.Probe.Check()
+		return m.readProbe(out, p)
 	case "hadr_metric_alarm", "aws_cloudwatch_metric_alarm":
 		var a plannedAlarm
 		if err := json.Unmarshal(r.Change.After, &a); err != nil {
@@ -122,6 +123,22 @@ func (m *Model) read(out *Declared, r planned) error {
 		out.Composites = append(out.Composites, Composite{Name: a.name(), Rule: a.Rule})
 	}
 	return nil
+}
+
+func (m *Model) readProbe(out *Declared, p plannedProbe) error {
+	m.Threshold = p.Threshold
+	m.Probe = Probe{
+		Namespace: p.Namespace, Metric: p.Metric, Sentinel: p.Sentinel,
+		Interval: time.Duration(p.Interval) * time.Second, Timeout: time.Duration(p.Timeout) * time.Second,
+	}
+	if p.Lease != nil {
+		l := m.Lease(time.Duration(p.Lease.Duration)*time.Second, time.Duration(p.Lease.Interval)*time.Second)
+		if err := l.Check(); err != nil {
+			return err
+		}
+		out.Lease = &l
+	}
+	return m.Probe.Check()
 }
 
 func (a plannedAlarm) name() string {

@@ -71,6 +71,16 @@ func NewModel() Model {
 	return Model{Probe: DefaultProbe(), Threshold: 20_000, HADRTimeout: 120 * time.Second, Assumed: DefaultAssumptions()}
 }
 
+// Lease is the lease that hadr-agent keeps: it looks as often as it renews, and
+// a database counts as hung once its round trip takes longer than the threshold
+// or three intervals.
+func (m Model) Lease(duration, interval time.Duration) Lease {
+	return Lease{
+		Duration: duration, Heartbeat: interval, Poll: interval,
+		Health: max(time.Duration(m.Threshold*float64(time.Millisecond)), 3*interval+time.Second),
+	}
+}
+
 // Alarms returns the set of a node's alarms of which one is enough, joined by
 // one composite alarm.
 func (m Model) Alarms(name string, definitions []alarm.Definition) (Set, error) {
@@ -101,6 +111,6 @@ func (m Model) Preset(name string) (Set, bool) {
 
 // Comparison is what is compared when nobody says otherwise.
 var Comparison = []string{
-	"reference", "fill", "high-resolution", "lease:20s/5s/2s", "lease:6s/2s/1s",
-	"fill+lease:20s/5s/2s", "fill+lease:6s/2s/1s", "fill+lease:6s/2s/1s+view:2s", "fill&lease:6s/2s/1s",
+	"reference", "fill", "high-resolution", "lease:20s/5s", "lease:6s/2s",
+	"fill+lease:20s/5s", "fill+lease:6s/2s", "fill+lease:6s/2s+view:2s", "fill&lease:6s/2s",
 }
