@@ -43,7 +43,9 @@ type StageOptions struct {
 	Dir    string  // for disks; made if it does not exist
 	Agent  string  // path of the binary hadr-agent
 	Host   string  // path of the binary hadr-host
-	Log    *slog.Logger
+	// Throttled has the sandbox refuse calls that come too often.
+	Throttled bool
+	Log       *slog.Logger
 }
 
 // Stage is a sandbox with the landscape of a Db2 customer: a VPC over two
@@ -84,7 +86,7 @@ func NewStage(ctx context.Context, o StageOptions) (*Stage, error) {
 	}
 	c := clock.NewScaled(time.Now(), o.Speed)
 	sb, err := sandbox.Start(ctx, sandbox.Options{
-		Clock: c, Dir: filepath.Join(o.Dir, "hosts"), Listen: o.Listen, Binary: o.Host, Agent: o.Agent, Log: o.Log,
+		Clock: c, Dir: filepath.Join(o.Dir, "hosts"), Listen: o.Listen, Binary: o.Host, Agent: o.Agent, Throttled: o.Throttled, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -165,8 +167,8 @@ func (s *Stage) Env() []string {
 // from the stage's clock.
 func (s *Stage) TerraformEnv() []string {
 	env := append(s.Env(), "TF_VAR_architecture="+runtime.GOARCH)
-	if c, ok := s.Clock.(*clock.Scaled); ok {
-		env = append(env, clock.EnvVar+"="+c.String())
+	if v := clock.Env(s.Clock); v != "" {
+		env = append(env, clock.EnvVar+"="+v)
 	}
 	return env
 }

@@ -59,7 +59,7 @@ func (s *Stage) agent(ctx context.Context, c *hosts.Call) int {
 	// The role's credentials, as the host's metadata service hands them out.
 	role, err := s.World.Identity.InstanceProfileRole(landscape.Role)
 	if err == nil {
-		creds, sessionErr := s.World.Identity.ServiceSession(role, "ec2.amazonaws.com", "agent")
+		creds, sessionErr := s.World.Identity.ServiceSession(role, "ec2.amazonaws.com", c.Getenv("AWS_EC2_INSTANCE_ID"))
 		if err = sessionErr; err == nil {
 			server := agent.NewServerClock(dated{s.Server.RoundTripper(), s.Clock}, c.Clock)
 			cfg := s.as(creds.AccessKey, creds.SecretKey, creds.SessionToken, server)
