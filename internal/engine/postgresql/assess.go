@@ -65,7 +65,7 @@ func assessTrouble(o *failover.Observation, r Report) {
 		unreadable(o, "the server runs and gives no answer: "+document.Beginning(r.Answer))
 		return
 	}
-	o.Answer, o.Database = failover.Answered, failover.DatabaseDown
+	o.Answer, o.Database, o.StoppedInOrder = failover.Answered, failover.DatabaseDown, r.Stopped
 	o.Role = map[string]failover.Role{"primary": failover.RolePrimary, "standby": failover.RoleStandby}[r.OnDisk]
 	o.Fitness, o.FitnessWhy, o.FitnessNext = failover.Unfit, "its server does not run", "look at the server's log, then start it (pg_ctl start)"
 	if r.Rewinding {

@@ -178,6 +178,8 @@ func TestAssessTrouble(t *testing.T) {
 	}{
 		{name: "down", report: Report{OnDisk: "primary"}, answer: failover.Answered, database: failover.DatabaseDown, role: failover.RolePrimary, says: "does not run"},
 		{name: "down, as standby", report: Report{OnDisk: "standby"}, answer: failover.Answered, database: failover.DatabaseDown, role: failover.RoleStandby, says: "does not run"},
+		{name: "R6: stopped in order", report: Report{OnDisk: "primary", Stopped: "patch, by ann"}, answer: failover.Answered, database: failover.DatabaseDown, role: failover.RolePrimary},
+		{name: "a mark of a stop that was not one", report: Report{Runs: true, Stopped: "patch, by ann"}, answer: failover.Unreadable},
 		{name: "half rewound", report: Report{OnDisk: "primary", Rewinding: true}, answer: failover.Answered, database: failover.DatabaseDown, role: failover.RolePrimary, says: "pg_rewind"},
 		{name: "a process that lives is not down", report: Report{Runs: true, Answer: "FATAL: the database system is starting up"}, answer: failover.Unreadable, says: "starting up"},
 		{name: "too old", report: Report{Runs: true, Database: &Database{Version: 120010}}, answer: failover.Unreadable, says: "12.10: 13 is the oldest"},
@@ -188,6 +190,9 @@ func TestAssessTrouble(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var o failover.Observation
 			assess(&o, syncSettings, "b", tt.report)
+			if (o.StoppedInOrder != "") != (tt.report.Stopped != "" && tt.database == failover.DatabaseDown) {
+				t.Errorf("stopped in order: %q", o.StoppedInOrder)
+			}
 			if o.Answer != tt.answer || o.Database != tt.database || o.Role != tt.role || !strings.Contains(o.AnswerError+o.FitnessWhy, tt.says) {
 				t.Errorf("observation %+v, want %+v", o, tt)
 			}

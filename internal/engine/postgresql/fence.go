@@ -53,21 +53,41 @@ func (l Local) Fence(ctx context.Context, settings map[string]string, limit time
 		}
 		return Fenced{How: how, Took: took()}, nil
 	}
-	for err == nil && len(pids) > 0 {
-		if left := limit - took(); left <= 0 {
-			return Fenced{Took: took()}, fmt.Errorf("fencing the server in %s: processes %v are still there after %s", s.Data, pids, limit)
-		}
-		if err = killProcesses(pids); err != nil {
-			break
-		}
-		if err = l.Clock.Sleep(ctx, killPause); err == nil {
-			pids, err = serverProcesses(s.Data)
-		}
-	}
-	if err != nil {
-		return Fenced{Took: took()}, fmt.Errorf("fencing the server in %s: %w (before: %v)", s.Data, err, stopErr)
+	kill, cancel := clock.WithTimeout(ctx, l.Clock, limit-took())
+	defer cancel()
+	if err := l.kill(kill, s.Data); err != nil {
+		return Fenced{Took: took()}, fmt.Errorf("fencing the server: %w (before: %v)", err, stopErr)
 	}
 	return Fenced{How: "killed", Took: took()}, nil
+}
+
+// Kill ends the server at once, so that its log does not say that it was
+// stopped in order.
+func (l Local) Kill(ctx context.Context, settings map[string]string) error {
+	s, err := ParseSettings(settings)
+	if err != nil {
+		return err
+	}
+	return l.kill(ctx, s.Data)
+}
+
+// kill kills the processes of a server until there are none, or ctx ends.
+func (l Local) kill(ctx context.Context, data string) error {
+	for {
+		pids, err := serverProcesses(data)
+		if err == nil && len(pids) == 0 {
+			return nil
+		}
+		if err == nil {
+			err = killProcesses(pids)
+		}
+		if err != nil {
+			return fmt.Errorf("killing the server in %s: %w", data, err)
+		}
+		if err := l.Clock.Sleep(ctx, killPause); err != nil {
+			return fmt.Errorf("killing the server in %s: processes %v are still there: %w", data, pids, err)
+		}
+	}
 }
 
 // stop asks the server to stop, and says how it did. An error leaves it to be

@@ -49,10 +49,24 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 	report, err := ParseReport(output)
 	if err != nil {
 		unreadable(&o, fmt.Sprintf("exit code %d: %v", code, err))
-		return o
+	} else {
+		assess(&o, s, l.Node, report)
 	}
-	assess(&o, s, l.Node, report)
+	if report.Database == nil {
+		if why := setupOfView(s, output, report.Runs); why != nil {
+			o.Trouble = why.Error()
+		}
+	}
+	if report.Stopped != "" && o.Database == failover.DatabaseActive {
+		l.forget(ctx)
+	}
 	return o
+}
+
+// forget removes the mark of an orderly stop (R6): the server runs again, and
+// its next end is another story.
+func (l Local) forget(ctx context.Context) {
+	_, _, _ = l.Shell.Run(ctx, `rm -f "${HADR_ROOT:-}/var/lib/hadr/`+l.Group+`/stopped"`+"\n")
 }
 
 // probeLockTimeout is how long a probe waits for a lock on its own row, which
@@ -68,9 +82,20 @@ func (l Local) Probe(ctx context.Context, node string, settings map[string]strin
 	if err != nil {
 		return err
 	}
+	err = l.beat(ctx, s, node)
+	if why := setupOfProbe(s, err); why != nil {
+		return why
+	}
+	if err != nil && !errors.As(err, new(SetupError)) {
+		return fmt.Errorf("probing database %s: %w", s.Database, err)
+	}
+	return err
+}
+
+func (l Local) beat(ctx context.Context, s Settings, node string) error {
 	c, err := l.connect(ctx, s)
 	if err != nil {
-		return fmt.Errorf("probing database %s: %w", s.Database, err)
+		return err
 	}
 	// The end of the connection is not part of the round trip, and ctx may be
 	// over by then.
@@ -80,12 +105,10 @@ func (l Local) Probe(ctx context.Context, node string, settings map[string]strin
 	switch {
 	case errors.As(err, &refused) && refused.Code == "55P03": // lock_not_available: what a living database does
 		return nil
-	case err != nil:
-		return fmt.Errorf("probing database %s: %w", s.Database, err)
-	case tag.RowsAffected() != 1:
-		return fmt.Errorf("probing database %s: table haprobe.beat has %d rows for node %s, want 1: see docs/guides/postgresql.md", s.Database, tag.RowsAffected(), node)
+	case err == nil && tag.RowsAffected() != 1:
+		return SetupError{fmt.Sprintf("table haprobe.beat has %d rows for node %s", tag.RowsAffected(), node), "insert one: " + guide}
 	}
-	return nil
+	return err
 }
 
 func (l Local) connect(ctx context.Context, s Settings) (*pgx.Conn, error) {

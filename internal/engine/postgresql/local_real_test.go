@@ -1,13 +1,17 @@
 package postgresql_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/agent"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
+
+var _ agent.Database = postgresql.Local{}
 
 func TestLocal(t *testing.T) {
 	g := newGroup(t, postgresql.Sync)
@@ -26,11 +30,34 @@ func TestLocal(t *testing.T) {
 	if n := g.A.Query(t, "SELECT seq::text FROM haprobe.beat WHERE node = 'a'"); n != "2" {
 		t.Errorf("row of the probe: %s, want 2", n)
 	}
-	if err := a.Probe(g.within(patience), "c", g.of("a")); err == nil || !strings.Contains(err.Error(), "0 rows for node c") {
-		t.Errorf("probe for an unknown node: %v", err)
+	setup, ok := errors.AsType[agent.SetupError](a.Probe(g.within(patience), "c", g.of("a")))
+	if !ok || !strings.Contains(setup.Error(), "0 rows for node c") {
+		t.Errorf("probe for an unknown node: %v", setup)
 	}
 	if err := g.local(nodeB).Probe(g.within(patience), "b", g.of("b")); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("probe of a standby: %v", err)
+	}
+}
+
+// R6: an orderly stop that was announced is told apart from a crash, until the
+// server runs again.
+func TestLocalStopInOrder(t *testing.T) {
+	g := newGroup(t, postgresql.Async)
+	a := g.local(nodeA)
+	g.A.Mark(t, "stopped", "patch, by ann")
+	g.A.Stop(t, "fast")
+	if o := a.View(g.within(patience), g.of("a")); o.Database != failover.DatabaseDown || o.StoppedInOrder != "patch, by ann" || o.Trouble != "" {
+		t.Errorf("view of a stopped primary: %+v", o)
+	}
+	g.A.Start(t)
+	if o := a.View(g.within(patience), g.of("a")); !o.ServesAsPrimary() {
+		t.Errorf("view of a started primary: %+v", o)
+	}
+	if err := a.Kill(g.within(patience), g.of("a")); err != nil {
+		t.Fatal(err)
+	}
+	if o := a.View(g.within(patience), g.of("a")); o.Database != failover.DatabaseDown || o.StoppedInOrder != "" {
+		t.Errorf("view of a killed primary: %+v", o)
 	}
 }
 

@@ -45,16 +45,7 @@ func TestRejoinWithoutChecksumsOrHints(t *testing.T) {
 func TestRejoinAfterAKilledRewind(t *testing.T) {
 	g := newGroup(t, postgresql.Async)
 	g.crashAndPromote()
-	state := filepath.Join(g.A.Root, "var/lib/hadr/orders")
-	if err := os.MkdirAll(state, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(state, "rewinding"), []byte("op2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{"var", "var/lib", "var/lib/hadr", "var/lib/hadr/orders"} {
-		g.A.Own(t, filepath.Join(g.A.Root, dir))
-	}
+	g.A.Mark(t, "rewinding", "op2")
 	needsReseed(t, g, "an earlier pg_rewind did not end")
 	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.Failed || !strings.Contains(err.Error(), "pg_rewind did not end") {
 		t.Errorf("start: %s, %v", outcome, err)

@@ -102,6 +102,7 @@ type Report struct {
 	Epoch     uint64 // highest that the node has seen, 0 = none
 	Promoting time.Time
 	Rewinding bool   // pg_rewind did not end
+	Stopped   string // who stopped the server on purpose, and why; "" = nobody did (R6)
 	Addresses string // of `ip addr show`
 
 	Database *Database // nil if the server gave no answer
@@ -125,7 +126,7 @@ func ParseReport(output string) (Report, error) {
 	}
 	r := Report{
 		HostTime: document.Time(s["host_time"]), Hostname: s["hostname"], Table: s["table"], Promoting: document.Time(s["promoting"]),
-		Rewinding: s["rewinding"] != "", Addresses: "\n" + s["addresses"], Answer: s["database"],
+		Rewinding: s["rewinding"] != "", Stopped: s["stopped"], Addresses: "\n" + s["addresses"], Answer: s["database"],
 		Runs: s["server"] != "down", OnDisk: s["on_disk"], Control: s["control"],
 		Contact: parseContact(s["contact"]), Waiting: parseWaiting(s["synchronous"]),
 	}

@@ -280,5 +280,17 @@ func (h *Host) Stutter(tb testing.TB, halted, running time.Duration) (stop func(
 	return stop
 }
 
-// Own gives a file of the host's disk to who runs the server.
-func (h *Host) Own(tb testing.TB, name string) { tb.Helper(); must(tb, h.t.own(name)) }
+// Mark writes a file of the group orders in the node's state directory.
+func (h *Host) Mark(tb testing.TB, name, text string) {
+	tb.Helper()
+	dir := h.Root
+	for _, part := range []string{"var", "lib", "hadr", "orders"} {
+		dir = filepath.Join(dir, part)
+		if err := os.Mkdir(dir, 0o755); err == nil {
+			must(tb, h.t.own(dir))
+		}
+	}
+	file := filepath.Join(dir, name)
+	must(tb, os.WriteFile(file, []byte(text+"\n"), 0o644))
+	must(tb, h.t.own(file))
+}

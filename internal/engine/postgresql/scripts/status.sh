@@ -32,6 +32,7 @@ mark table
 mark epoch
 mark promoting
 mark rewinding
+mark stopped
 mark contact
 mark synchronous
 section addresses
