@@ -41,27 +41,45 @@ type testAWS struct {
 
 type testNode struct{ instance, eni, zone string }
 
+// endpointVar names the address of an AWS to test against instead of the
+// sandbox, such as that of moto's server. What needs hosts or another time than
+// the machine's is skipped there.
+const endpointVar = "HADR_TEST_ENDPOINT"
+
 // startAWS starts an empty AWS without machines behind the instances, and
 // makes Terraform and the provider use it.
 func startAWS(t *testing.T) *testAWS {
 	t.Helper()
+	if url := os.Getenv(endpointVar); url != "" {
+		return useAWS(t, clock.System(), url)
+	}
 	return startAWSAt(t, clock.System())
 }
 
 // startAWSAt starts one whose time, and that of the provider, is c's.
 func startAWSAt(t *testing.T, c clock.Clock) *testAWS {
 	t.Helper()
+	if os.Getenv(endpointVar) != "" {
+		t.Skip("only the sandbox has hosts and another time: unset " + endpointVar)
+	}
 	sb, err := sandbox.Start(t.Context(), sandbox.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", Clock: c})
 	must(t, err)
 	t.Cleanup(func() { sb.Close() })
+	a := useAWS(t, c, sb.Endpoint)
+	a.sb = sb
+	return a
+}
 
+// useAWS makes Terraform, the provider and the test's clients use an AWS.
+func useAWS(t *testing.T, c clock.Clock, url string) *testAWS {
+	t.Helper()
 	cli := filepath.Join(t.TempDir(), "terraformrc")
 	if err := os.WriteFile(cli, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for k, v := range map[string]string{
 		"TF_CLI_CONFIG_FILE": cli, "CHECKPOINT_DISABLE": "1",
-		"AWS_ENDPOINT_URL": sb.Endpoint, "AWS_REGION": testRegion, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_ENDPOINT_URL": url, "AWS_REGION": testRegion, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_CONFIG_FILE": cli, "AWS_SHARED_CREDENTIALS_FILE": cli, "AWS_EC2_METADATA_DISABLED": "true",
 	} {
 		t.Setenv(k, v)
@@ -74,7 +92,7 @@ func startAWSAt(t *testing.T, c clock.Clock) *testAWS {
 	if scaled, ok := c.(*clock.Scaled); ok {
 		t.Setenv(clock.EnvVar, scaled.String())
 	}
-	return &testAWS{clients: newClients(cfg, settings{}, c, testCode), sb: sb, url: sb.Endpoint}
+	return &testAWS{clients: newClients(cfg, settings{}, c, testCode), url: url}
 }
 
 // A pair is faster than real time, but not so fast that a busy machine makes

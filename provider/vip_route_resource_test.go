@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -157,7 +158,8 @@ func (a *testAWS) setOperation(t *testing.T, op *failover.Operation, phase failo
 func TestVIPRouteRefuses(t *testing.T) {
 	a := startAWS(t).build(t)
 	eni := a.nodes["a"].eni
-	subnet, err := a.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
+	inVPC := ec2types.Filter{Name: aws.String("vpc-id"), Values: []string{a.vpc}}
+	subnet, err := a.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{inVPC}})
 	must(t, err)
 	other, err := a.ec2.CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: subnet.Subnets[0].SubnetId})
 	must(t, err)
