@@ -72,7 +72,9 @@ func (s *Stage) policyOf(kind, function string) (string, error) {
 		LogGroupARN: fmt.Sprintf("arn:aws:logs:%s:%s:log-group:/aws/lambda/%s", Region, s.World.Account, function),
 		RouteTables: s.Landscape.RouteTables,
 	}
+	scope.IsolationGroup = s.isolation
 	for _, node := range s.nodes() {
+		scope.Interfaces = append(scope.Interfaces, s.Landscape.Databases[node].NetworkInterfaceID)
 		scope.Instances = append(scope.Instances, s.Instance(node))
 		scope.Checkers = append(scope.Checkers, s.Landscape.Applications[node].InstanceID)
 	}

@@ -64,6 +64,13 @@ func (s *Stage) declare(ctx context.Context) (*statetable.Table, error) {
 	if err := s.createRoutes(ctx, ec2.NewFromConfig(cfg), arn); err != nil {
 		return nil, err
 	}
+	isolation, err := ec2.NewFromConfig(cfg).CreateSecurityGroup(ctx, &ec2.CreateSecurityGroupInput{
+		VpcId: &s.Landscape.VPC, GroupName: aws.String("isolated"), Description: aws.String("Nothing comes in"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.isolation = *isolation.GroupId
 	if err := s.letAgentsWrite(ctx, iam.NewFromConfig(cfg), arn); err != nil {
 		return nil, err
 	}
@@ -155,7 +162,7 @@ func (s *Stage) putPolicy(ctx context.Context, client *iam.Client, role, name, p
 func (s *Stage) declareGroup(ctx context.Context, table *statetable.Table, settings map[string]string) error {
 	c := failover.Config{
 		Engine: "db2", Settings: settings, Preferred: "a", VIP: VIP, Port: Port,
-		Routes: s.Landscape.RouteTables, Checkers: map[string]string{}, Policy: failover.Automatic, Fencing: failover.Strict,
+		Routes: s.Landscape.RouteTables, Checkers: map[string]string{}, Policy: failover.Automatic, Fencing: failover.Strict, Isolation: s.isolation,
 	}.WithDefaults()
 	for n, node := range slices.Sorted(maps.Keys(s.Landscape.Databases)) {
 		h := s.Landscape.Databases[node]

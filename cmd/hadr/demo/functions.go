@@ -38,10 +38,11 @@ func (s *Stage) perform(ctx context.Context, c lambda.Call, work func(context.Co
 	log := slog.New(slog.NewJSONHandler(lines(c.Log), nil))
 	ctx, kill := context.WithCancel(ctx)
 	defer kill()
-	transport := s.killing.enlist(c.Credentials.AccessKey, kill, s.Server.RoundTripper())
+	network, died := s.enlist(c.Env["AWS_LAMBDA_FUNCTION_NAME"], kill, s.Server.RoundTripper())
+	transport := s.killing.enlist(c.Credentials.AccessKey, kill, network)
 	cfg := s.as(c.Credentials.AccessKey, c.Credentials.SecretKey, c.Credentials.SessionToken, transport)
 	answer, err := work(ctx, awsrunner.New(cfg, c.Env["HADR_TABLE"], s.Clock, log), log)
-	if s.killing.killed(c.Credentials.AccessKey) {
+	if died() || s.killing.killed(c.Credentials.AccessKey) {
 		return nil, &lambda.Failure{Type: "Runtime.ExitError", Message: "Runtime exited with error: signal: killed", Fatal: true}
 	}
 	if err != nil {

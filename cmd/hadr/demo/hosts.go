@@ -58,8 +58,8 @@ func (s *Stage) runCommand(ctx context.Context, node, script string) error {
 	}
 }
 
-// survivors returns what the database of a node holds, read from its disk.
-func (s *Stage) survivors(node string) ([]Row, error) {
+// Survivors returns what the database of a node holds, read from its disk.
+func (s *Stage) Survivors(node string) ([]Row, error) {
 	found, err := s.Hosts.Commits(s.Instance(node), Database)
 	if err != nil {
 		return nil, err

@@ -44,6 +44,9 @@ type Load struct {
 	// Pause lies between two commits of a client, on Clock.
 	Pause time.Duration
 	Clock clock.Clock
+	// Stagger is how much later each client begins than the one before, so that
+	// no two of them write at the same moment.
+	Stagger time.Duration
 	// Patience is how long a client waits for an answer before it connects
 	// again, on Clock.
 	Patience time.Duration
@@ -55,9 +58,13 @@ type Load struct {
 // Run writes until ctx ends.
 func (l *Load) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	for _, path := range l.Paths {
+	for p, path := range l.Paths {
 		for i := range l.Clients {
-			wg.Go(func() { l.client(ctx, fmt.Sprintf("%s-%d", path, i), path) })
+			wg.Go(func() {
+				if l.Clock.Sleep(ctx, time.Duration(p*l.Clients+i)*l.Stagger) == nil {
+					l.client(ctx, fmt.Sprintf("%s-%d", path, i), path)
+				}
+			})
 		}
 	}
 	wg.Wait()

@@ -60,7 +60,7 @@ func NegativeControl(ctx context.Context, o Options) (Result, error) {
 		return r, err
 	}
 	p.end()
-	rows, err := s.survivors("b")
+	rows, err := s.Survivors("b")
 	if err != nil {
 		return r, err
 	}

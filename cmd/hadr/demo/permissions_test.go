@@ -44,6 +44,7 @@ var probes = map[string][]probe{
 		{name: "vanish without watch", play: vanishWithoutWatch},
 		{name: "killed after sending the takeover", play: killedWhilePromoting},
 		{name: "promotion-denied without watch", play: deniedWithoutWatch},
+		{name: "stop-hangs-promoted", play: stopHangsPromoted},
 	},
 	watchFunction: {
 		{name: "vanish without alarm actions", play: vanishWithoutActions},

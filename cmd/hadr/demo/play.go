@@ -102,7 +102,7 @@ func (p *play) judge(ctx context.Context, r *Result) error {
 	if r.Owners, err = p.watcher.routes(ctx); err != nil {
 		return err
 	}
-	rows, err := p.stage.survivors("b")
+	rows, err := p.stage.Survivors("b")
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (s *scene) protect(ctx context.Context, on bool) error {
 
 // notPromoted expects that node b is a standby still.
 func (s *scene) notPromoted(ctx context.Context) {
-	for _, node := range s.writers(ctx) {
+	for _, node := range s.stage.Writers(ctx) {
 		s.result.expect(node != "b", "node b was promoted although node a may still write (R15, R16)")
 	}
 }
@@ -155,6 +155,60 @@ func stopHangs(ctx context.Context, s *scene) error {
 		return err
 	}
 	return s.takenOver(ctx, "b", 2)
+}
+
+// stopHangsPromoted: under peer_window the standby is promoted while the old
+// primary's machine stops, which does not end. The old primary is cut off from
+// new connections and the group is blocked and loud, until the machine stops.
+func stopHangsPromoted(ctx context.Context, s *scene) error {
+	a := s.stage.Instance("a")
+	config, err := s.watcher.Table.ReadConfig(ctx, s.group)
+	if err != nil {
+		return err
+	}
+	config.Fencing = failover.PeerWindow
+	if err := s.watcher.Table.PutConfig(ctx, s.group, config); err != nil {
+		return err
+	}
+	if err := s.leased(ctx, 20*time.Second, 5*time.Second); err != nil {
+		return err
+	}
+	if err := s.until(ctx, "a dead-man in force on node a", func(failover.State) bool {
+		o, err := s.watcher.Table.Node(ctx, s.group, "a")
+		return err == nil && o.DeadManUntil.After(s.stage.Clock.Now())
+	}); err != nil {
+		return err
+	}
+	if err := s.stage.EC2.HoldStopping(a, true); err != nil {
+		return err
+	}
+	if err := s.fails("SQL on node a answers never, and its host will stay at stopping", func() error {
+		return s.stage.Hosts.HangSQL(ctx, a, true)
+	}); err != nil {
+		return err
+	}
+	if err := s.blocked(ctx, failover.StepVerify); err != nil {
+		return err
+	}
+	state, err := s.watcher.Table.Load(ctx, s.group)
+	if err != nil {
+		return err
+	}
+	s.result.expect(strings.HasPrefix(state.Operation.Blocked, "two writers possible") && strings.Contains(state.Operation.Blocked, "cut off"), "the block is not loud: %s", state.Operation.Blocked)
+	s.result.expect(len(state.Fenced["a"].Groups) > 0, "the security groups of node a are not on the record")
+	if err := s.happens("the host of node a is stopped at last", func() error { return s.stage.EC2.ReleaseStopping(a) }); err != nil {
+		return err
+	}
+	if err := s.takenOver(ctx, "b", 2); err != nil {
+		return err
+	}
+	if err := s.commands(ctx, "hadr rejoin orders --node a", func(now time.Time) failover.Event {
+		return failover.RejoinAsked{At: now, Node: "a", OperationID: "rejoin", Actor: "dba"}
+	}); err != nil {
+		return err
+	}
+	_, err = s.told(ctx, "ended", "node a is back as standby")
+	return err
 }
 
 // operatorTakeover: somebody switches the roles by hand, and hadr follows.

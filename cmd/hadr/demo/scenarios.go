@@ -19,6 +19,7 @@ var scenarios = []Scenario{
 	{Name: "promotion-denied", Short: "the takeover command can't be sent after the fence: the old primary is started again", Rules: []string{"R20", "R23"}, play: promotionDenied},
 	{Name: "stop-rejected", Short: "stop protection rejects the fence: nothing is promoted", Rules: []string{"R15"}, play: stopRejected, processes: true},
 	{Name: "stop-hangs", Short: "the old primary stays at stopping: blocked and loud, until it stops", Rules: []string{"R16", "R17"}, play: stopHangs},
+	{Name: "stop-hangs-promoted", Short: "the standby is promoted at stopping, and the old primary never stops: cut off, blocked and loud", Rules: []string{"R16", "R17"}, play: stopHangsPromoted},
 	{Name: "operator-takeover", Short: "somebody switches the roles by hand: record, route and history follow", Rules: []string{"R7"}, play: operatorTakeover},
 	{Name: "old-primary-returns", Short: "EC2 starts the fenced host again: it is stopped again, the VIP stays", Rules: []string{"R18"}, play: oldPrimaryReturns},
 	{Name: "second-failure", Short: "the old primary is back as standby, and the new one fails", Rules: []string{"R18", "R28", "R30"}, play: secondFailure},

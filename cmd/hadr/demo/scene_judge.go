@@ -41,10 +41,10 @@ func (s *scene) judge(ctx context.Context) error {
 	for _, table := range sortedKeys(r.Owners) {
 		r.expect(r.Owners[table] == "node "+state.Primary, "the VIP in %s leads to %s, but node %s is the recorded primary", table, r.Owners[table], state.Primary)
 	}
-	writers := s.writers(ctx)
+	writers := s.stage.Writers(ctx)
 	r.expect(len(writers) < 2, "two nodes read PRIMARY: %s", strings.Join(writers, ", "))
 
-	rows, err := s.stage.survivors(state.Primary)
+	rows, err := s.stage.Survivors(state.Primary)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *scene) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, gap := range incomplete(history, state.Operation) {
+	for _, gap := range Incomplete(history, state.Operation) {
 		r.expect(false, "history: %s", gap)
 	}
 	if first, ok := s.load.First(nodeName("a", s.stage)); ok && first.At.After(s.failure) {
@@ -75,10 +75,10 @@ func (s *scene) judge(ctx context.Context) error {
 	return nil
 }
 
-// incomplete says what is missing in a history, oldest entry first: an
+// Incomplete says what is missing in a history, oldest entry first: an
 // operation that started ends once or is the one that is blocked, and whatever
 // was not done says why and what to do next.
-func incomplete(history []failover.Entry, running *failover.Operation) (gaps []string) {
+func Incomplete(history []failover.Entry, running *failover.Operation) (gaps []string) {
 	started, ended := map[string]int{}, map[string]int{}
 	for _, e := range history {
 		switch e.Event {
@@ -111,11 +111,11 @@ func incomplete(history []failover.Entry, running *failover.Operation) (gaps []s
 	return gaps
 }
 
-// writers are the nodes whose databases read PRIMARY and are active.
-func (s *scene) writers(ctx context.Context) (nodes []string) {
-	for _, node := range s.stage.nodes() {
-		asked, cancel := clock.WithTimeout(ctx, s.stage.Clock, 10*time.Second) // a machine without power says nothing
-		r, err := s.stage.Shell(asked, node, fmt.Sprintf("runuser -l %s -c 'db2pd -db %s -hadr'", Owner, Database))
+// Writers are the nodes whose databases read PRIMARY and are active.
+func (s *Stage) Writers(ctx context.Context) (nodes []string) {
+	for _, node := range s.nodes() {
+		asked, cancel := clock.WithTimeout(ctx, s.Clock, 10*time.Second) // a machine without power says nothing
+		r, err := s.Shell(asked, node, fmt.Sprintf("runuser -l %s -c 'db2pd -db %s -hadr'", Owner, Database))
 		cancel()
 		if err == nil && strings.Contains(r.Stdout, "HADR_ROLE = PRIMARY") {
 			nodes = append(nodes, node)

@@ -31,7 +31,7 @@ func TestIncompleteHistory(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := strings.Join(incomplete(tt.history, tt.running), "; ")
+			got := strings.Join(Incomplete(tt.history, tt.running), "; ")
 			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 				t.Errorf("gaps %q, want %q", got, tt.want)
 			}

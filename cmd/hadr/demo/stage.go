@@ -56,8 +56,12 @@ type Stage struct {
 	Clock     clock.Clock
 	Dir       string
 
+	isolation string // security group without rules, "" where none was made
+
 	virtual bool // hosts and functions are goroutines of this process
 	inbox   inbox
+	// disturber stands between programs and AWS; nil for nothing.
+	disturber Disturber
 	killing *killing // of a function; nil for none
 	// amend changes the policy of a role before it is put; nil leaves it.
 	amend func(role, policy string) (string, error)

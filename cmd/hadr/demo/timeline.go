@@ -12,7 +12,7 @@ import (
 type Moment struct {
 	At    time.Time `json:"at"`
 	After float64   `json:"seconds_after_failure"`
-	Lane  string    `json:"lane"` // "host", "alarm", "control", "route", "client"
+	Lane  string    `json:"lane"` // "host", "alarm", "control", "route", "client", "story"
 	Text  string    `json:"text"`
 }
 
@@ -25,8 +25,13 @@ type Timeline struct {
 	moments []Moment
 }
 
-// NewTimeline returns a timeline that prints to out.
-func NewTimeline(out io.Writer) *Timeline { return &Timeline{out: out} }
+// NewTimeline returns a timeline that prints to out; nil prints nothing.
+func NewTimeline(out io.Writer) *Timeline {
+	if out == nil {
+		out = io.Discard
+	}
+	return &Timeline{out: out}
+}
 
 // Begin sets the moment of the failure, from which everything is counted.
 func (t *Timeline) Begin(at time.Time) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -29,9 +30,14 @@ import (
 // handler, agent and scripts as goroutines of this process. It is made for
 // testing/synctest, where the system's clock is virtual.
 func NewVirtualStage(ctx context.Context, dir string, log *slog.Logger) (*Stage, error) {
-	s := &Stage{Clock: clock.System(), Dir: dir, virtual: true}
+	return newVirtualStage(ctx, &Stage{Dir: dir}, log, nil)
+}
+
+// newVirtualStage lets name make the identifiers of AWS, random ones if nil.
+func newVirtualStage(ctx context.Context, s *Stage, log *slog.Logger, name func(digits int) string) (*Stage, error) {
+	s.Clock, s.virtual = clock.System(), true
 	sb, err := sandbox.Start(ctx, sandbox.Options{
-		Clock: s.Clock, Dir: dir, Log: log,
+		Clock: s.Clock, Dir: s.Dir, Log: log,
 		Functions: map[string]lambda.Handler{"takeover": s.takeover, "watch": s.watch},
 		Commands:  map[string]hosts.CommandFunc{"hadr-agent": s.agent},
 	})
@@ -39,6 +45,9 @@ func NewVirtualStage(ctx context.Context, dir string, log *slog.Logger) (*Stage,
 		return nil, err
 	}
 	s.Sandbox = sb
+	if name != nil {
+		s.World.Seed(name)
+	}
 	if err := s.build(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -51,6 +60,9 @@ func (s *Stage) as(key, secret, token string, transport http.RoundTripper) aws.C
 	cfg := s.Config(Region)
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(key, secret, token)
 	cfg.HTTPClient = &http.Client{Transport: transport}
+	if s.disturber != nil {
+		cfg.Retryer = steadyRetryer
+	}
 	return cfg
 }
 
@@ -61,7 +73,8 @@ func (s *Stage) agent(ctx context.Context, c *hosts.Call) int {
 	if err == nil {
 		creds, sessionErr := s.World.Identity.ServiceSession(role, "ec2.amazonaws.com", c.Getenv("AWS_EC2_INSTANCE_ID"))
 		if err = sessionErr; err == nil {
-			server := agent.NewServerClock(dated{s.Server.RoundTripper(), s.Clock}, c.Clock)
+			network, _ := s.enlist("agent-"+c.Getenv("HADR_NODE"), func() {}, s.Server.RoundTripper())
+			server := agent.NewServerClock(dated{network, s.Clock}, c.Clock)
 			cfg := s.as(creds.AccessKey, creds.SecretKey, creds.SessionToken, server)
 			shell := hostShell{c}
 			a := &agent.Agent{
@@ -71,7 +84,10 @@ func (s *Stage) agent(ctx context.Context, c *hosts.Call) int {
 				Database: db2.Local{Group: c.Getenv("HADR_GROUP"), Shell: shell, Clock: c.Clock},
 				Takeover: agent.Function{API: awslambda.NewFromConfig(cfg)},
 				Endpoint: agent.Addresses{Shell: shell}, Offset: server, Clock: c.Clock,
-				Log: slog.New(slog.NewJSONHandler(c.Stderr, nil)),
+				// WatchdogSec of the unit. A goroutine does not hang, so that nothing
+				// stands behind the promise here but this.
+				Watchdog: 30 * time.Second,
+				Log:      slog.New(slog.NewJSONHandler(c.Stderr, nil)),
 			}
 			err = a.Run(ctx)
 		}

@@ -1,0 +1,86 @@
+package demo
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
+)
+
+// Names of what a stage declares, for those who disturb it.
+const (
+	Group            = coreGroup
+	TableName        = coreTable
+	TakeoverFunction = takeoverFunction
+	WatchFunction    = watchFunction
+)
+
+// Disturber stands between the programs of a stage and AWS.
+type Disturber interface {
+	// Enlist returns the network of one run of a program: a function by its name,
+	// an agent as agent-<node>. kill ends the run; died reports whether it was
+	// killed.
+	Enlist(program string, kill context.CancelFunc, next http.RoundTripper) (network http.RoundTripper, died func() bool)
+}
+
+// NewDisturbedStage builds a virtual stage whose programs reach AWS through d,
+// with identifiers that name makes.
+func NewDisturbedStage(ctx context.Context, dir string, log *slog.Logger, d Disturber, name func(digits int) string) (*Stage, error) {
+	return newVirtualStage(ctx, &Stage{Dir: dir, disturber: d}, log, name)
+}
+
+func (s *Stage) enlist(program string, kill context.CancelFunc, next http.RoundTripper) (network http.RoundTripper, died func() bool) {
+	if s.disturber == nil {
+		return next, func() bool { return false }
+	}
+	return s.disturber.Enlist(program, kill, next)
+}
+
+// steadyRetryer is the SDK's own retryer with pauses that are the same in every
+// run: its random ones would let no failure replay.
+func steadyRetryer() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
+			return min(100*time.Millisecond<<attempt, 5*time.Second), nil
+		})
+	})
+}
+
+// Declare declares the group and everything around it, as Terraform does.
+func (s *Stage) Declare(ctx context.Context) (*statetable.Table, error) { return s.declareAll(ctx) }
+
+// Operator is what the command hadr works with: runners with the rights of a
+// person, on a network of their own.
+func (s *Stage) Operator(log *slog.Logger) *awsrunner.Factory {
+	network, _ := s.enlist("operator", func() {}, s.Server.RoundTripper())
+	return awsrunner.New(s.as("test", "test", "", network), coreTable, s.Clock, log)
+}
+
+// Clients are what writes through the virtual address in every route table.
+func (s *Stage) Clients(perTable int, pause, stagger time.Duration) *Load {
+	return &Load{
+		Paths: s.Landscape.RouteTables, Dial: s.dial, Clients: perTable, Pause: pause, Stagger: stagger, Clock: s.Clock, Patience: clientPatience,
+	}
+}
+
+// SwitchWatch enables or disables the schedule of the watch function.
+func (s *Stage) SwitchWatch(ctx context.Context, on bool) error { return s.switchWatch(ctx, on) }
+
+// RunCommand runs a script on a node through Systems Manager, as a person would.
+func (s *Stage) RunCommand(ctx context.Context, node, script string) error {
+	return s.runCommand(ctx, node, script)
+}
+
+// Owners returns where the VIP leads in each route table: "node a", ...
+func (s *Stage) Owners(ctx context.Context) (map[string]string, error) {
+	return newWatcher(s, nil, coreGroup, nil, nil).routes(ctx)
+}
+
+// NodeName is what the database of a node calls itself.
+func (s *Stage) NodeName(node string) string { return nodeName(node, s) }
