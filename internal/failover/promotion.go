@@ -58,8 +58,11 @@ func (s State) promoted(e Promoted) (State, []Effect) {
 	if e.Detail != "" {
 		op.LastResult += " " + e.Detail
 	}
-	if e.Outcome != Unknown || !s.on(R23) {
+	switch {
+	case e.Outcome != Unknown:
 		op.Promoting = time.Time{} // it is over, one way or the other
+	case !s.on(R23):
+		return s.restartOld(e.At, "the outcome of the promotion is unknown: roll back")
 	}
 	limit := op.Config.PromoteTimeout
 	s.enter(StepConfirm, e.At, limit)
