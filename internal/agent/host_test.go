@@ -30,6 +30,8 @@ type host struct {
 	times  []time.Time
 	nodes  []failover.Observation
 
+	bindErr    error
+	frozen     chan struct{} // a call that never ends, until it is closed
 	viewErr    bool
 	window     time.Duration // peer window, 0 = none
 	hears      bool          // its standby
@@ -105,6 +107,12 @@ func (h *host) PutNode(_ context.Context, _ string, o failover.Observation) erro
 }
 
 func (h *host) Put(_ context.Context, _ statetable.Probe, at time.Time, ms float64) error {
+	h.mu.Lock()
+	frozen := h.frozen
+	h.mu.Unlock()
+	if frozen != nil {
+		<-frozen
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.metricsErr != nil {
@@ -189,9 +197,18 @@ func (h *host) Report(_ context.Context, function string, r evidence.Report) err
 	return h.reportErr
 }
 
-func (h *host) Hold(context.Context, string) error { h.bound = true; return nil }
+func (h *host) Hold(context.Context, string) error { return h.bind(true) }
 
-func (h *host) Release(context.Context, string) error { h.bound = false; return nil }
+func (h *host) Release(context.Context, string) error { return h.bind(false) }
+
+func (h *host) bind(bound bool) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.bindErr == nil {
+		h.bound = bound
+	}
+	return h.bindErr
+}
 
 func (h *host) Offset() (time.Duration, time.Time) {
 	h.mu.Lock()

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 func TestShell(t *testing.T) {
@@ -81,5 +83,37 @@ func TestAddresses(t *testing.T) {
 	}
 	if err := a.Hold(t.Context(), "10.0.0.1; reboot"); err == nil {
 		t.Error("something that is no address reached the shell")
+	}
+}
+
+// TestProcess: a program that runs on answers line by line, and is killed with
+// everything that it started.
+func TestProcess(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no sh on PATH")
+	}
+	defer goleak.VerifyNone(t)
+	p, err := Shell{}.Start(`sleep 60 & echo $!; while read -r line; do echo "got $line"; done`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(<-p.Lines())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"one", "two"} {
+		if err := p.Send(word + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		if line := <-p.Lines(); line != "got "+word {
+			t.Errorf("answer %q to %q", line, word)
+		}
+	}
+	p.Kill()
+	p.Kill()
+	for range p.Lines() { // until its end
+	}
+	if err := syscall.Kill(pid, 0); err == nil && !zombie(pid) {
+		t.Errorf("process %d still runs", pid)
 	}
 }

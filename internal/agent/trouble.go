@@ -42,16 +42,22 @@ type troubles struct {
 	now map[string]trouble
 }
 
-// set notes a trouble and reports whether it is a new one.
+// set notes a trouble and reports whether it is a new one. One cause is told
+// once, in however many areas it shows.
 func (t *troubles) set(area string, now trouble) (fresh bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.now == nil {
 		t.now = map[string]trouble{}
 	}
-	before, known := t.now[area]
+	fresh = true
+	for other, before := range t.now {
+		if before.kind == now.kind && (other == area || now.kind != unnamed) {
+			fresh = false
+		}
+	}
 	t.now[area] = now
-	return !known || before.kind != now.kind
+	return fresh
 }
 
 func (t *troubles) unset(area string) (was bool) {
@@ -72,7 +78,7 @@ func (t *troubles) text() string {
 			all = append(all, t.now[area].text)
 		}
 	}
-	return strings.Join(all, "; ")
+	return strings.Join(slices.Compact(all), "; ")
 }
 
 // areas are those in which something does not work now.
@@ -93,6 +99,9 @@ func (t *troubles) measuring() string {
 	}
 	return ""
 }
+
+// unnamed is the kind of all troubles whose cause is not known.
+const unnamed = "unnamed"
 
 // settle notes what came of an effort in an area.
 func (a *Agent) settle(area string, err error) {
@@ -159,7 +168,7 @@ func describe(area string, err error) trouble {
 		what, _ := setup.Setup()
 		return t(what, true, "%s", setup)
 	case awsclient.IsAccessDenied(err):
-		return t("denied", true, "no permission for %s (%v): give the role of the instance profile a hadr_host_policy", needs[area], err)
+		return t("denied "+needs[area], true, "no permission for %s (%v): give the role of the instance profile a hadr_host_policy", needs[area], err)
 	case slices.Contains(badCredentials, code):
 		return t("credentials", true, "AWS refuses the credentials (%v): correct the instance profile, or the clock of this host", err)
 	case strings.Contains(err.Error(), "get credentials") || strings.Contains(err.Error(), "refresh cached credentials"):
@@ -173,7 +182,7 @@ func describe(area string, err error) trouble {
 	case strings.Contains(err.Error(), "no space left on device"):
 		return t("disk full", true, "%v: free some space", err)
 	}
-	return t("other", area != "probe" && area != "view", "%v", err)
+	return t(unnamed, area != "probe" && area != "view", "%v", err)
 }
 
 // checkClock compares this host's clock with AWS's. The peer window is counted
