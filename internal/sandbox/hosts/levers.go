@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 )
 
@@ -56,6 +57,9 @@ func (h *Hosts) freeze(instanceID string, frozen bool, names []string) {
 	h.touch()
 }
 
+// leverLimit is how long a database may take to obey.
+const leverLimit = 10 * time.Second
+
 // HangSQL makes SQL on a machine never answer while HADR stays connected, or
 // ends that.
 func (h *Hosts) HangSQL(ctx context.Context, instanceID string, on bool) error {
@@ -68,11 +72,25 @@ func (h *Hosts) SlowSQL(ctx context.Context, instanceID string, d time.Duration)
 	return h.sql(ctx, instanceID, false, d)
 }
 
-func (h *Hosts) sql(ctx context.Context, instanceID string, hang bool, slow time.Duration) error {
+// FillLogDevice leaves the standby on a machine no room for log, or ends that.
+func (h *Hosts) FillLogDevice(ctx context.Context, instanceID string, full bool) error {
 	m := h.machine(instanceID)
 	if m == nil {
 		return fmt.Errorf("no machine for %s", instanceID)
 	}
+	return db2.FillLogDevice(ctx, m, full)
+}
+
+func (h *Hosts) sql(ctx context.Context, instanceID string, hang bool, slow time.Duration) error {
+	m := h.machine(instanceID)
+	switch {
+	case m == nil:
+		return fmt.Errorf("no machine for %s", instanceID)
+	case !m.running():
+		return fmt.Errorf("the machine of %s is off, so its database has no SQL to disturb", instanceID)
+	}
+	ctx, cancel := clock.WithTimeout(ctx, h.world.Clock, leverLimit) // a frozen one does not answer
+	defer cancel()
 	return db2.Lever(ctx, m, hang, slow)
 }
 

@@ -97,6 +97,8 @@ func db2setup(_ context.Context, c *Call) int {
 	fs.DurationVar(&p.PeerWindow, "peer-window", 0, "HADR_PEER_WINDOW")
 	fs.DurationVar(&p.Timeout, "timeout", 120*time.Second, "HADR_TIMEOUT")
 	fs.StringVar(&p.Locale, "locale", "", "locale of the instance owner")
+	fs.StringVar((*string)(&p.Version), "version", string(db2.V115), "release of Db2 to print as: 10.5, 11.1, 11.5 or 12.1")
+	fs.BoolVar(&p.ReadsOnStandby, "reads-on-standby", false, "DB2_HADR_ROS")
 	if err := fs.Parse(c.Args[1:]); err != nil {
 		return 2
 	}

@@ -51,11 +51,11 @@ var replies = map[string]reply{
 	"C33": {pair: own, plays: ask(b, "stop hadr on db SAMPLE", inPeer)},
 	"C34": {pair: own, plays: ask(b, "connect to SAMPLE", inPeer)},
 	"C36": {pair: own, plays: ask(a, "activate db SAMPLE", inPeer, do(b, force), wait(time.Second))},
-	"C38": {pair: ownWith(func(p *db2.Pair) { p.ReadStandby = true }), cut: " Reason code", plays: func(x *pair) (string, int) {
+	"C38": {pair: ownWith(func(p *db2.Pair) { p.ReadsOnStandby = true }), plays: func(x *pair) (string, int) {
 		inPeer(x)
 		text, code := x.b.between("connect to SAMPLE;", func() {}, "update HAPROBE.BEAT set SEQ=SEQ+1 where NODE='a';")
 		_, text, _ = strings.Cut(text, "SAMPLE\n\n")
-		return strings.TrimSuffix(text, "\n"), code
+		return text, code
 	}},
 	"C39": {pair: own, plays: ask(a, "activate db SAMPLE")},
 	"C41": {pair: ownWith(func(p *db2.Pair) { p.Locale = "en_GB" }), plays: func(x *pair) (string, int) {

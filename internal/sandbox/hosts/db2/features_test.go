@@ -51,8 +51,15 @@ func TestVersions(t *testing.T) {
 
 // Applications read on a standby with DB2_HADR_ROS, and write nothing.
 func TestReadsOnStandby(t *testing.T) {
-	inBubble(t, ownWith(func(p *db2.Pair) { p.ReadStandby = true }), func(t *testing.T, x *pair) {
-		inPeer(x)
+	inBubble(t, ownWith(func(p *db2.Pair) { p.ReadsOnStandby = true }), func(t *testing.T, x *pair) {
+		x.b.start()
+		x.b.db2(0, "activate db SAMPLE")
+		if got := x.b.db2(4, "connect to SAMPLE"); !strings.Contains(got, `SQL1776N The command cannot be issued on an HADR database. Reason code = "1"`) {
+			t.Errorf("in local catch-up: %s", got)
+		}
+		x.a.start()
+		x.a.db2(0, "activate db SAMPLE")
+		x.b.waitFor(db2.Peer, 10*time.Second)
 		const statements = "select SEQ from HAPROBE.BEAT where NODE='a'; create table T (A int); insert into HAPROBE.BEAT values ('c', 1);"
 		text, code := x.b.between("connect to SAMPLE;", func() {}, statements)
 		if strings.Count(text, "SQL1773N") != 2 || !strings.Contains(text, "1 record(s) selected") || code != 4 {

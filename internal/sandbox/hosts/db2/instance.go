@@ -161,8 +161,9 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 func (d *database) connectable(ctx context.Context) *reply {
 	d.mu.Lock()
 	active, role := d.active(), d.cfg.Role
+	reads := active && d.in.cfg.ReadsOnStandby && d.run.state != LocalCatchup
 	d.mu.Unlock()
-	if role == Standby && (!active || !d.in.cfg.ReadsOnStandby) {
+	if role == Standby && !reads {
 		return &msgOnStandby
 	}
 	if active {

@@ -46,7 +46,7 @@ var (
 	msgNoConnection    = failure("SQL1024N  A database connection does not exist.  SQLSTATE=08003")
 	msgGone            = failure("SQL1224N  The database manager is not able to accept new requests, has terminated all requests in progress, or has terminated the specified request because of an error or a forced interrupt.  SQLSTATE=55032")
 	msgOnStandby       = failure(`SQL1776N  The command cannot be issued on an HADR database. Reason code = "1".`)
-	msgReadOnly        = failure(`SQL1773N  The statement or command requires functionality that is not supported on a read-enabled HADR standby database.`)
+	msgReadOnly        = failure(`SQL1773N  The statement or command requires functionality that is not supported on a read-enabled HADR standby database. Reason code = "5".`)
 	msgOldPrimary      = failure(`SQL1776N  The command cannot be issued on an HADR database. Reason code = "6".`)
 	msgHADRStarted     = failure("SQL1777N  HADR is already started.")
 	msgNoIndexBuild    = warning("SQL1766W  The command completed successfully. However, LOGINDEXBUILD was not enabled before HADR was started.")

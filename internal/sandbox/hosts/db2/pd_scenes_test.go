@@ -56,7 +56,7 @@ var scenes = map[string]scene{
 		"HEARTBEAT_MISSED": "A link that loses some heartbeats and not the connection."}},
 	"R03": {on: "b", plays: inPeer, pair: db2.Pair{Version: db2.V111, PeerWindow: 1000 * time.Second, Timeout: 30 * time.Second}},
 	"R04": {on: "a", plays: inPeer, spool: "0", pair: db2.Pair{Version: db2.V105}},
-	"R05": {on: "a", plays: inPeer, spool: "0", pair: db2.Pair{Version: db2.V105, SyncMode: db2.Sync, Timeout: 100 * time.Second, ReadStandby: true}},
+	"R05": {on: "a", plays: inPeer, spool: "0", pair: db2.Pair{Version: db2.V105, SyncMode: db2.Sync, Timeout: 100 * time.Second, ReadsOnStandby: true}},
 	"R15": {on: "b", pair: own, plays: func(x *pair) { x.b.start() }},
 	"R16": {on: "b", pair: own, plays: func(*pair) {}},
 	"R18": {on: "a", pair: own, plays: func(x *pair) {

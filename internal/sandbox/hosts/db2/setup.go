@@ -13,22 +13,22 @@ import (
 
 // Pair describes a freshly built HADR pair. Zero values take the defaults.
 type Pair struct {
-	Owner        string        // db2inst1
-	Database     string        // SAMPLE
-	SyncMode     SyncMode      // NEARSYNC
-	PeerWindow   time.Duration // whole seconds; 0 = no window, as Db2's default
-	Timeout      time.Duration // whole seconds; 120 s
-	Port         int           // for applications; 50000
-	HADRPort     int           // 50010
-	TakeoverTime time.Duration // 2 s
-	LocalCatchup time.Duration // 1 s
-	Heartbeat    time.Duration // 0 = as Db2 derives it
-	Locale       string
-	Version      Version       // 11.5
-	PeerWait     time.Duration // DB2_HADR_PEER_WAIT_LIMIT
-	ReadStandby  bool          // DB2_HADR_ROS
-	NoIndexBuild bool
-	ReplayDelay  time.Duration // of the standby
+	Owner          string        // db2inst1
+	Database       string        // SAMPLE
+	SyncMode       SyncMode      // NEARSYNC
+	PeerWindow     time.Duration // whole seconds; 0 = no window, as Db2's default
+	Timeout        time.Duration // whole seconds; 120 s
+	Port           int           // for applications; 50000
+	HADRPort       int           // 50010
+	TakeoverTime   time.Duration // 2 s
+	LocalCatchup   time.Duration // 1 s
+	Heartbeat      time.Duration // 0 = as Db2 derives it
+	Locale         string
+	Version        Version       // 11.5
+	PeerWait       time.Duration // DB2_HADR_PEER_WAIT_LIMIT
+	ReadsOnStandby bool          // DB2_HADR_ROS
+	NoIndexBuild   bool
+	ReplayDelay    time.Duration // of the standby
 }
 
 // Side is one machine of a pair.
@@ -114,7 +114,7 @@ func (p Pair) write(here, there Side, role Role, log []byte) error {
 	}
 	instance := InstanceConfig{
 		Owner: p.Owner, Hostname: here.Hostname, Port: p.Port, Locale: p.Locale, Version: p.Version, Heartbeat: Seconds(p.Heartbeat.Seconds()),
-		ReadsOnStandby: p.ReadStandby, PeerWaitLimit: Seconds(p.PeerWait.Seconds()),
+		ReadsOnStandby: p.ReadsOnStandby, PeerWaitLimit: Seconds(p.PeerWait.Seconds()),
 		TakeoverTime: Seconds(p.TakeoverTime.Seconds()), LocalCatchup: Seconds(p.LocalCatchup.Seconds()),
 	}
 	if err := os.MkdirAll(l.dir(database), 0o755); err != nil {
