@@ -1,0 +1,260 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// now is the moment at which every state of the core is looked at: its times
+// are moved instead.
+var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// canonical drops from a state of the core what decides nothing: texts,
+// identifiers, and how long ago things were that are only told to people. Two
+// states that are equal then behave alike for ever.
+func canonical(s failover.State) failover.State {
+	s.Group, s.Config, s.Version, s.Off = "", failover.Config{}, 0, 0
+	s.Maintenance.Reason = ""
+	if now.Sub(s.Refused.At) >= quiet {
+		s.Refused = failover.Refusal{}
+	}
+	if s.Ended != string(ids[alarmA]) && s.Ended != string(ids[alarmB]) {
+		s.Ended = "" // no event of that operation comes again
+	}
+	s.Fenced = cloneFences(s.Fenced)
+	if s.Operation != nil {
+		op := *s.Operation
+		canonicalOperation(&op)
+		s.Operation = &op
+	}
+	if s.Attempt != nil {
+		a := *s.Attempt
+		a.Trigger, a.Evidence = "", nil
+		s.Attempt = &a
+	}
+	setTimes(reflect.ValueOf(&s).Elem(), "")
+	return s
+}
+
+// quiet is how long a refusal of the minutely look is not repeated: the longest
+// period that the core counts backwards.
+const quiet = 15 * time.Minute
+
+func cloneFences(fences map[string]failover.Fence) map[string]failover.Fence {
+	if len(fences) == 0 {
+		return nil
+	}
+	cloned := make(map[string]failover.Fence, len(fences))
+	for id, f := range fences {
+		f.Epoch, f.Method, f.At = 1, "", past
+		cloned[id] = f
+	}
+	return cloned
+}
+
+// past stands for some time ago, where that is all that counts.
+var past = now.Add(-time.Second)
+
+func canonicalOperation(op *failover.Operation) {
+	op.Config, op.Trigger, op.LastResult, op.CommandID = failover.Config{}, "", "", ""
+	op.Evidence, op.Phases, op.Starts = nil, nil, 0
+	op.Attempt, op.Fence.Tries = min(op.Attempt, 2), min(op.Fence.Tries, 3)
+	op.Blocked, op.Next = marker(op.Blocked), marker(op.Next)
+	if op.Step != failover.StepRestart {
+		op.StepSince = now
+	}
+	if len(op.Routes) == 0 {
+		op.Routes = nil
+		return
+	}
+	routes := make(map[string]failover.Redirect, len(op.Routes))
+	for table, r := range op.Routes {
+		r.Error, r.Tries = marker(r.Error), 0
+		routes[table] = r
+	}
+	op.Routes = routes
+}
+
+// marker keeps whether there is a text.
+func marker(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "x"
+}
+
+// Times by the name of their field: how they count.
+var times = map[string]func(time.Time) time.Time{
+	"Cooldown":    expires,
+	"Promoting":   expires,
+	"Deadline":    deadline,
+	"WindowEnd":   deadline,
+	"Changed":     age(2 * time.Minute),
+	"Sent":        age(2 * time.Minute),
+	"StepSince":   age(30 * time.Second),
+	"Started":     always,
+	"Accepted":    always,
+	"Confirmed":   always,
+	"ConfirmedAt": always,
+}
+
+// expires: a time in the past counts like none.
+func expires(t time.Time) time.Time {
+	if !t.After(now) {
+		return time.Time{}
+	}
+	return deadline(t)
+}
+
+// deadline: in the past it is over, and far away it comes nearer in steps of a
+// while only.
+func deadline(t time.Time) time.Time {
+	switch left := t.Sub(now); {
+	case left < 0:
+		return past
+	case left > time.Minute:
+		return now.Add((left + while - 1) / while * while)
+	}
+	return t
+}
+
+// age keeps how long ago something was, up to a limit that only a while or more
+// reaches.
+func age(limit time.Duration) func(time.Time) time.Time {
+	return func(t time.Time) time.Time {
+		switch old := now.Sub(t); {
+		case old >= limit:
+			return now.Add(-limit)
+		case old > 2*tick:
+			return now.Add(-2 * tick)
+		}
+		return t
+	}
+}
+
+func always(time.Time) time.Time { return past }
+
+// someTime is how every other time counts: recently, or not.
+var someTime = age(2 * tick)
+
+// setTimes brings every time in v to its canonical form.
+func setTimes(v reflect.Value, name string) {
+	if t, ok := v.Interface().(time.Time); ok {
+		if t.IsZero() {
+			return
+		}
+		count := times[name]
+		if count == nil {
+			count = someTime
+		}
+		v.Set(reflect.ValueOf(count(t)))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			setTimes(v.Field(i), v.Type().Field(i).Name)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			setTimes(v.Elem(), name)
+		}
+	case reflect.Map:
+		eachOf(v, func(e reflect.Value) { setTimes(e, name) })
+	}
+}
+
+// eachOf gives v a map of its own, and changes each element.
+func eachOf(v reflect.Value, do func(reflect.Value)) {
+	if v.Len() == 0 {
+		return
+	}
+	fresh := reflect.MakeMapWithSize(v.Type(), v.Len())
+	for _, k := range v.MapKeys() {
+		e := reflect.New(v.Type().Elem()).Elem()
+		e.Set(v.MapIndex(k))
+		do(e)
+		fresh.SetMapIndex(k, e)
+	}
+	v.Set(fresh)
+}
+
+// shift moves every time of a state d into the past.
+func shift(s failover.State, d time.Duration) failover.State {
+	if s.Operation != nil {
+		op := *s.Operation
+		s.Operation = &op
+	}
+	if s.Attempt != nil {
+		a := *s.Attempt
+		s.Attempt = &a
+	}
+	move(reflect.ValueOf(&s).Elem(), d)
+	return s
+}
+
+func move(v reflect.Value, d time.Duration) {
+	if t, ok := v.Interface().(time.Time); ok {
+		if !t.IsZero() {
+			v.Set(reflect.ValueOf(t.Add(-d)))
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			move(v.Field(i), d)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			move(v.Elem(), d)
+		}
+	case reflect.Map:
+		eachOf(v, func(e reflect.Value) { move(e, d) })
+	}
+}
+
+// key writes a canonical state down, so that equal states have equal keys.
+func key(s failover.State) string {
+	var b strings.Builder
+	write(&b, reflect.ValueOf(s))
+	return b.String()
+}
+
+func write(b *strings.Builder, v reflect.Value) {
+	if t, ok := v.Interface().(time.Time); ok {
+		if !t.IsZero() {
+			fmt.Fprint(b, t.Sub(now).Seconds())
+		}
+		b.WriteByte(';')
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			write(b, v.Field(i))
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			b.WriteString("-;")
+			return
+		}
+		b.WriteString("*")
+		write(b, v.Elem())
+	case reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) })
+		fmt.Fprintf(b, "{%d:", len(keys))
+		for _, k := range keys {
+			b.WriteString(k.String() + "=")
+			write(b, v.MapIndex(k))
+		}
+	default:
+		fmt.Fprintf(b, "%v;", v.Interface())
+	}
+}

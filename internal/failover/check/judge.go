@@ -1,0 +1,118 @@
+package check
+
+import "github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+
+// violation is what may never happen.
+type violation uint8
+
+const (
+	fine violation = iota
+	twoWriters
+	lostCommit
+	shotHealthy
+	shotByAGhost
+	wrongEndpoint
+	noExit
+	notRedirected
+	erased
+	falseReturn
+	notPrimary
+	ignored
+	tooMuch
+	unknownEffect
+	// What is found when all has calmed down.
+	restless
+	unserved
+	untold
+	secondPrimary
+	blackhole
+)
+
+var verdicts = [...]string{
+	twoWriters:    "Two nodes acknowledge commits that the other one does not have.",
+	lostCommit:    "A database without an acknowledged commit accepts writes: the commit is lost.",
+	shotHealthy:   "A primary that works, and says so, is about to be stopped.",
+	shotByAGhost:  "A stop of long ago hits the primary.",
+	wrongEndpoint: "The endpoint leads to a node that is not the recorded primary, and no operation is running.",
+	noExit:        "The operation is blocked and names no way out.",
+	notRedirected: "The new primary serves, and nobody leads the clients to it, for want of the record alone.",
+	erased:        "The maintenance that a person has set is gone from the record.",
+	falseReturn:   "A node counts as back that is no standby in peer state.",
+	notPrimary:    "The record names a primary that never became one.",
+	ignored:       "The second failure is refused for the first one's sake, although the standby is fit.",
+	tooMuch:       "The model can't hold the work of a runner.",
+	unknownEffect: "The model does not know an effect of the core.",
+	restless:      "All is calm, and the operation neither ends nor blocks.",
+	unserved:      "All is calm, a node could serve, and none does.",
+	untold:        "All is calm, nobody serves, and nobody was told.",
+	secondPrimary: "All is calm, and a second primary is left running.",
+	blackhole:     "All is calm, the group is steady, and no connection reaches the primary.",
+}
+
+func (v violation) String() string { return verdicts[v] }
+
+// judgeRecord looks at what a runner has just put on the record.
+func (x *explorer) judgeRecord(w *world, was *facts) {
+	if is := x.about(w.record); is.primary != was.primary && w.nodes[is.primary].role != primary && w.wrong == fine {
+		w.wrong = notPrimary
+	}
+}
+
+// judgeReturn looks at a rejoin that has just ended: the node must have been
+// read as a fit standby.
+func (x *explorer) judgeReturn(w *world, before *facts, after *facts, v view) {
+	if before.step == failover.StepPeer && after.id == "" && before.fenced[before.from] && !after.fenced[before.from] && (!v.fit || v.lost) && w.wrong == fine {
+		w.wrong = falseReturn
+	}
+}
+
+// judge looks for what may never be in a world.
+func (x *explorer) judge(w *world) {
+	if w.wrong != fine {
+		return
+	}
+	f := x.about(w.record)
+	switch {
+	case w.pausedBy && !w.paused:
+		w.wrong = erased
+	case f.id == "" && !w.denied && w.astray(x.setup.Tables, f.primary):
+		w.wrong = wrongEndpoint
+	}
+}
+
+func (w *world) astray(tables int, to uint8) bool {
+	for _, owner := range w.routes[:tables] {
+		if owner != to {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeDecision looks at a takeover that was just decided. A primary that was
+// read, works and is shot for its standby's trouble, or for one wrong signal,
+// is shot for nothing.
+func (x *explorer) judgeDecision(w *world, i uint8, h hint) {
+	r := w.runners[i]
+	if r.mode != busy || r.source == human || w.wrong != fine {
+		return
+	}
+	f := x.about(r.core)
+	if f.decided != failover.Takeover || r.work[0].what() != doSeal {
+		return
+	}
+	n, v := w.nodes[f.suspect], h.views[f.suspect]
+	if n.machine != running || n.database != active || n.role != primary || !n.whole || !v.answers {
+		return
+	}
+	lies := 0
+	if n.red && !w.ails(int(f.suspect)) {
+		lies++
+	}
+	if n.impaired {
+		lies++
+	}
+	if acks, _ := w.acknowledges(int(f.suspect)); !acks || lies <= 1 || v.probe == commits {
+		w.wrong = shotHealthy
+	}
+}

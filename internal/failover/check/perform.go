@@ -1,0 +1,299 @@
+package check
+
+import (
+	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// performance is a task of a runner that is being done.
+type performance struct {
+	*explorer
+	w *world
+	i uint8
+	t task
+}
+
+// ends emits how a task may end: after a fault or without one, with what it
+// changed and the event that it led to.
+func (p performance) ends(f Fault, h hint, change func(*world)) {
+	next := *p.w
+	if !p.spend(&next, f) {
+		return
+	}
+	if change != nil {
+		change(&next)
+	}
+	next.runners[p.i].done()
+	h.node, h.table = p.t.node(), p.t.table()
+	a := action{verb: performs, runner: p.i, task: p.t, answer: h.answer, fault: f}
+	before := p.about(next.runners[p.i].core)
+	reply := p.ask(next.runners[p.i].core, h) // it is asked once more, and remembered
+	a.said = p.feed(&next, p.i, h)
+	if h.kind == nodeRead {
+		p.judgeReturn(&next, before, p.about(reply.core), h.views[h.node])
+	}
+	x := p.explorer
+	if h.kind == gathered {
+		a.node = h.code // that was silent
+		x.judgeDecision(&next, p.i, h)
+	}
+	x.finish(&next, p.i)
+	x.put(next, a)
+}
+
+// perform does the first task of a runner.
+func (x *explorer) perform(w *world, i uint8) {
+	p := performance{x, w, i, w.runners[i].work[0]}
+	switch n := p.t.node(); p.t.what() {
+	case doWait:
+		if w.runners[i].slept {
+			p.ends(NoFault, hint{kind: elapsed}, nil)
+		}
+	case doGather:
+		p.gather()
+	case doSeal:
+		p.seal()
+	case doStop:
+		p.stop()
+	case doReadInstance:
+		p.ends(NoFault, hint{kind: instanceRead, code: uint8(w.nodes[n].machine)}, nil)
+		p.ends(InstanceUnread, hint{kind: instanceRead, answer: failed}, nil)
+	case doReadNode:
+		p.readNode(NoFault, false)
+		if !w.nodes[n].cut && w.nodes[n].machine == running {
+			p.readNode(NodeSilent, true)
+		}
+	case doPromote:
+		p.promote()
+	case doMove, doRepair:
+		p.move()
+	case doReadRoute:
+		p.ends(NoFault, hint{kind: routeRead, code: w.routes[p.t.table()]}, nil)
+		p.ends(MoveFailed, hint{kind: routeRead, answer: failed}, nil)
+	case doCheckPath:
+		h := hint{kind: pathChecked, answer: failed}
+		if w.leads(int(p.t.table()), int(n)) {
+			h.answer = good
+		}
+		p.ends(NoFault, h, nil)
+	default:
+		p.onNode()
+	}
+}
+
+// leads reports whether a connection through a route table reaches a database
+// that accepts writes on node i.
+func (w *world) leads(table, i int) bool {
+	n := w.nodes[i]
+	return int(w.routes[table]) == i && n.serves() && n.role == primary && !(w.hole && i == 1)
+}
+
+func (p performance) gather() {
+	w, f := p.w, p.about(p.w.runners[p.i].core)
+	h := hint{kind: gathered}
+	if n := w.nodes[f.suspect]; f.alarm && (n.red || p.off(failover.R1)) {
+		h.alarms = 1
+	}
+	h.lease = p.setup.Agents && (w.nodes[f.suspect].machine != running || w.nodes[f.suspect].cut)
+	views := func(silent int) [2]view {
+		return [2]view{w.view(p.setup, 0, silent == 0), w.view(p.setup, 1, silent == 1)}
+	}
+	h.views = views(-1)
+	p.ends(NoFault, h, nil)
+	for n := range w.nodes {
+		if h.views[n].answers {
+			s := h
+			s.views, s.code = views(n), uint8(n)
+			p.ends(NodeSilent, s, nil)
+		}
+	}
+	if !p.setup.Agents {
+		return
+	}
+	// The record gives no answer for a while: what agents wrote is not read.
+	blind := h
+	for n := range blind.views {
+		blind.views[n].probe, blind.views[n].deadMan = noProbe, false
+	}
+	blind.lease = p.off(failover.R6)
+	p.ends(RecordDown, blind, nil)
+}
+
+func (p performance) seal() {
+	w := p.w
+	holder := w.nodes[p.about(w.runners[p.i].core).suspect]
+	p.ends(NoFault, hint{kind: sealed}, func(w *world) { w.shut(p.off(failover.R10)) })
+	if p.setup.Agents && w.seal == open && holder.machine == running && !holder.cut {
+		p.ends(NoFault, hint{kind: sealed, answer: failed}, nil) // it renewed meanwhile
+	}
+	p.ends(RecordDown, hint{kind: sealed, answer: failed}, nil)
+}
+
+// shut seals the lease, where the rule is kept.
+func (w *world) shut(not bool) {
+	if !not {
+		w.seal = shut
+	}
+}
+
+func (p performance) stop() {
+	n := int(p.t.node())
+	accept := func(w *world) { p.accept(w, n) }
+	p.ends(NoFault, hint{kind: stopRequested}, accept)
+	p.ends(StopRejected, hint{kind: stopRequested, answer: failed}, nil)
+	p.ends(StopUnknown, hint{kind: stopRequested, answer: unknown}, nil)
+	p.ends(StopLost, hint{kind: stopRequested, answer: unknown}, accept)
+	p.ends(StopLate, hint{kind: stopRequested, answer: unknown}, func(w *world) { w.nodes[n].lateStop = 2 })
+}
+
+// accept is EC2 that accepts a stop: the machine may run on for a while.
+func (x *explorer) accept(w *world, i int) {
+	n := &w.nodes[i]
+	f := x.about(w.record)
+	if n.serves() && n.role == primary && int(f.primary) == i && !f.fenced[i] &&
+		!(f.id != "" && int(f.from) == i && f.kind != failover.Rejoin) {
+		w.wrong = shotByAGhost
+	}
+	switch {
+	case n.machine == running && !x.setup.Prompt:
+		n.machine = stopping
+	case n.machine == running:
+		w.halt(i, stopped)
+	case n.machine == frozen, n.machine == booting:
+		w.halt(i, stopping)
+	}
+}
+
+func (p performance) readNode(f Fault, silent bool) {
+	h := hint{kind: nodeRead}
+	h.views[p.t.node()] = p.w.view(p.setup, int(p.t.node()), silent)
+	p.ends(f, h, nil)
+}
+
+func (p performance) move() {
+	x, n, table, kind := p.explorer, p.t.node(), p.t.table(), routeMoved
+	if p.t.what() == doRepair {
+		kind = repaired
+	}
+	if p.w.denied && table == 0 {
+		p.ends(NoFault, hint{kind: kind, answer: failed}, nil)
+		return
+	}
+	p.ends(NoFault, hint{kind: kind}, func(w *world) { x.lead(w, table, n) })
+	p.ends(MoveFailed, hint{kind: kind, answer: failed}, nil)
+	if table == 0 {
+		p.ends(MoveDenied, hint{kind: kind, answer: failed}, func(w *world) { w.denied = true })
+		p.ends(MoveLate, hint{kind: kind, answer: failed}, func(w *world) { w.lateMove, w.moveTo = 2, n })
+	}
+}
+
+// lead moves a route. Where there is one table, both lead the same way.
+func (x *explorer) lead(w *world, table, node uint8) {
+	w.routes[table] = node
+	if x.setup.Tables == 1 {
+		w.routes[1] = node
+	}
+}
+
+// onNode starts machines and runs commands on nodes, but for the promotion.
+func (p performance) onNode() {
+	n := int(p.t.node())
+	node := p.w.nodes[n]
+	kind := started
+	var do func(*world) bool
+	switch p.t.what() {
+	case doStart:
+		p.ends(NoFault, hint{kind: started}, func(w *world) {
+			if w.nodes[n].machine == stopped {
+				w.boot(n)
+			}
+		})
+		p.ends(StartUnknown, hint{kind: started, answer: unknown}, nil)
+		return
+	case doActivate, doActivateAlone:
+		do = func(w *world) bool {
+			if w.nodes[n].database >= inactive {
+				w.activate(n, p.t.what() == doActivateAlone)
+			}
+			return w.nodes[n].serves()
+		}
+	case doReintegrate:
+		kind = reintegrated
+		do = func(w *world) bool { return w.rejoin(n) }
+	default:
+		next := *p.w
+		next.wrong = unknownEffect
+		p.put(next, action{verb: performs, task: p.t})
+		return
+	}
+	if node.cut || node.machine != running {
+		p.ends(NoFault, hint{kind: kind, answer: unknown}, nil)
+		return
+	}
+	test := *p.w
+	h := hint{kind: kind}
+	if !do(&test) {
+		h.answer = failed
+	}
+	p.ends(NoFault, h, func(w *world) { do(w) })
+	p.ends(CommandFailed, hint{kind: kind, answer: failed}, nil)
+	p.ends(AnswerLost, hint{kind: kind, answer: unknown}, func(w *world) { do(w) })
+}
+
+// promote sends the promotion, or asks for the one that was sent (R21).
+func (p performance) promote() {
+	f := p.about(p.w.runners[p.i].core)
+	n := p.t.node()
+	ticks := uint8(max(0, (f.left+tick-1)/tick) * time.Duration(1))
+	if c := p.w.cmd; c.attempt == f.attempts && c.node == n {
+		switch c.state {
+		case succeeded:
+			p.ends(NoFault, hint{kind: promoted}, nil)
+			return
+		case refused:
+			p.ends(NoFault, hint{kind: promoted, answer: failed}, nil)
+			return
+		case flying:
+			p.ends(NoFault, hint{kind: promoted, answer: unknown}, nil)
+			return
+		}
+	}
+	send := func(w *world, s progress) {
+		if w.cmd.state == flying {
+			w.old = w.cmd
+		}
+		w.cmd = command{state: s, node: n, attempt: f.attempts, left: ticks}
+	}
+	node := p.w.nodes[n]
+	switch {
+	case node.cut || node.machine != running && node.machine != stopped:
+		p.ends(NoFault, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, flying) })
+		return
+	case node.machine == stopped:
+		p.ends(NoFault, hint{kind: promoted, answer: failed}, func(w *world) { send(w, refused) })
+		return
+	}
+	h := hint{kind: promoted}
+	test := *p.w
+	state := succeeded
+	if ticks == 0 && !p.off(failover.R21) || !p.takeover(&test, int(n)) {
+		h.answer, state = failed, refused
+	}
+	run := func(w *world) {
+		send(w, state)
+		if state == succeeded {
+			p.takeover(w, int(n))
+		}
+	}
+	p.ends(NoFault, h, run)
+	p.ends(PromoteLost, hint{kind: promoted, answer: unknown}, run)
+	p.ends(PromoteUnknown, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, unsent) })
+	p.ends(PromoteLate, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, flying) })
+	p.ends(CommandFailed, hint{kind: promoted, answer: failed}, func(w *world) { send(w, refused) })
+}
+
+// takeover is the document that runs on the node.
+func (x *explorer) takeover(w *world, i int) bool {
+	return w.promote(i, x.off(failover.R19) || x.setup.Broken.has(A4))
+}

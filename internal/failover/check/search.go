@@ -1,0 +1,194 @@
+package check
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+)
+
+// Result is what a search has found.
+type Result struct {
+	Setup       *Setup
+	States      int64
+	Transitions int64
+	Depth       int
+	Cores       int   // distinct states of the core
+	Calls       int64 // of Step
+	Calmed      int64 // states from which it was seen that the group comes to rest
+	Coverage    *Coverage
+	Found       string   // what went wrong, "" if nothing
+	Story       []string // how, in plain words
+	Complete    bool     // every state within the bound was seen
+}
+
+// Search is one breadth-first search.
+type Search struct {
+	Setup   Setup
+	Workers int   // 0 = 1: the story is then the same in every run
+	Limit   int64 // of states, 0 = none
+	Calm    int   // look at the rest of every n-th state, 0 = of none
+}
+
+type search struct {
+	Search
+	cores    *cores
+	seed     maphash.Seed
+	seen     *set
+	calmed   *set
+	coverage *Coverage
+	steps    atomic.Int64
+	calms    atomic.Int64
+
+	mu    sync.Mutex
+	found *find
+}
+
+// find is a world in which something went wrong.
+type find struct {
+	parent, child world
+	action        action
+	calm          []step
+	wrong         violation
+}
+
+type step struct {
+	before, after world
+	action        action
+}
+
+// Run searches until nothing new is found, something is wrong, or the limit is
+// reached.
+func (s Search) Run() Result {
+	x := &search{Search: s, seed: maphash.MakeSeed(), seen: newSet(true), calmed: newSet(false), coverage: newCoverage()}
+	x.cores = newCores(setupConfig(&x.Setup), x.Setup.Off)
+	first := x.Setup.start(x.cores.intern(x.Setup.Begin.record(x.cores.config)))
+	x.seen.add(x.hash(&first), 0)
+	frontier := []world{first}
+	r := Result{Setup: &x.Setup}
+	for len(frontier) > 0 && x.found == nil && (s.Limit == 0 || x.seen.len() < s.Limit) {
+		frontier = x.level(frontier)
+		r.Depth++
+	}
+	r.States, r.Transitions, r.Calls = x.seen.len(), x.steps.Load(), x.cores.calls.Load()
+	r.Cores, r.Calmed, r.Coverage = len(x.cores.states), x.calms.Load(), x.coverage
+	r.Complete = len(frontier) == 0
+	if x.found != nil {
+		r.Found, r.Story = x.found.wrong.String(), x.tell(first)
+	}
+	return r
+}
+
+func (x *search) hash(w *world) uint64 {
+	h := maphash.Comparable(x.seed, *w)
+	if h == 0 {
+		return 1
+	}
+	return h
+}
+
+// level expands every world of a level and returns the next one.
+func (x *search) level(frontier []world) []world {
+	workers := max(1, x.Workers)
+	found := make([][]world, workers)
+	var next atomic.Int64
+	const chunk = 256
+	var wg sync.WaitGroup
+	for k := range workers {
+		wg.Go(func() {
+			e := x.expander(&found[k])
+			for {
+				i := int(next.Add(chunk)) - chunk
+				if i >= len(frontier) || x.stopped() {
+					break
+				}
+				for j := i; j < min(i+chunk, len(frontier)); j++ {
+					e.expand(&frontier[j])
+				}
+			}
+			x.note(e)
+		})
+	}
+	wg.Wait()
+	var all []world
+	for _, f := range found {
+		all = append(all, f...)
+	}
+	return all
+}
+
+// note adds up what a worker has counted.
+func (x *search) note(e *expander) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.steps.Add(e.count)
+	x.coverage.merge(e.covered)
+}
+
+func (x *search) stopped() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.found != nil
+}
+
+// expander is one worker.
+type expander struct {
+	*search
+	explorer explorer
+	calmer   *calmer
+	covered  *Coverage
+	from     *world
+	hash     uint64
+	out      *[]world
+	last     []world // after the last fault of a sweep
+	count    int64
+}
+
+func (x *search) expander(out *[]world) *expander {
+	e := &expander{search: x, out: out, covered: newCoverage()}
+	m := x.cores.mind()
+	e.explorer = explorer{mind: m, setup: &x.Setup, emit: e.emit}
+	e.calmer = newCalmer(m, &x.Setup)
+	return e
+}
+
+func (e *expander) expand(w *world) {
+	e.from, e.hash = w, e.search.hash(w)
+	e.explorer.next(w)
+	for i := range e.last {
+		e.rest(&e.last[i])
+	}
+	e.last = e.last[:0]
+	if e.Calm > 0 && e.hash%uint64(e.Calm) == 0 {
+		e.rest(w)
+	}
+}
+
+func (e *expander) emit(w world, a action) {
+	e.count++
+	if a.fault != NoFault {
+		e.covered.note(e.explorer.about(e.from.record), a.fault)
+	}
+	if w == *e.from {
+		return
+	}
+	if !e.seen.add(e.search.hash(&w), e.hash) {
+		return
+	}
+	if w.wrong != fine {
+		e.report(find{parent: *e.from, child: w, action: a, wrong: w.wrong})
+		return
+	}
+	if e.Setup.Sweep && w.faults == 0 && e.from.faults > 0 {
+		e.last = append(e.last, w)
+		return
+	}
+	*e.out = append(*e.out, w)
+}
+
+func (x *search) report(f find) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.found == nil {
+		x.found = &f
+	}
+}
