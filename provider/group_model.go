@@ -132,6 +132,9 @@ func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagn
 	for name, v := range m.Db2.Attributes() {
 		switch v := v.(type) {
 		case types.Map:
+			if hasUnknownValue(v.Elements()) { // until the documents exist
+				continue
+			}
 			for kind, version := range goMap(ctx, v, diags) {
 				c.Settings[versionSetting(kind)] = version
 			}

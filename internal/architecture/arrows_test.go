@@ -105,7 +105,7 @@ func TestCoreIsPure(t *testing.T) {
 // TestCoreReadsNoClock: times come with the events.
 func TestCoreReadsNoClock(t *testing.T) {
 	for _, f := range files(t) {
-		if f.test || !within(f.dir, "internal/failover", "internal/alarm") {
+		if f.test || !within(f.dir, "internal/failover", "internal/alarm", "internal/detection") {
 			continue
 		}
 		src, err := os.ReadFile(filepath.Join("..", "..", f.name))
@@ -133,6 +133,14 @@ func TestArrows(t *testing.T) {
 			[]string{"internal/statetable", "internal/engine", "internal/fence", "internal/redirect", "internal/command", "internal/evidence", "internal/awsclient"},
 			[]string{"provider", "lambdas", "cmd", "internal/agent", "internal/sandbox", "internal/diagnose", "internal/drift", "internal/endpoint"},
 			"adapters know the core and control's ports, nothing above",
+		},
+		{
+			[]string{"internal/detection"},
+			[]string{
+				"provider", "lambdas", "cmd", "internal/agent", "internal/awsclient", "internal/clock", "internal/command", "internal/control", "internal/diagnose",
+				"internal/engine", "internal/evidence", "internal/failover", "internal/fence", "internal/redirect", "internal/sandbox", "internal/statetable",
+			},
+			"the model of detection knows the model of alarms alone",
 		},
 		{[]string{"internal/control"}, []string{"provider", "lambdas", "cmd", "internal/agent", "internal/sandbox", "internal/diagnose"}, "control is driven from above"},
 		{[]string{"provider"}, []string{"lambdas", "cmd", "internal/sandbox", "internal/agent"}, "the provider declares, it does not act"},

@@ -83,7 +83,9 @@ func (c Conditions) String() string {
 		fmt.Sprintf("metrics are seen after %s (p99 %s)", short(c.Ingestion.P50), short(c.Ingestion.P99)),
 		fmt.Sprintf("calls take %s (p99 %s)", c.Call.P50, c.Call.P99),
 		fmt.Sprintf("%g %% is lost", 100*c.Loss),
-		fmt.Sprintf("the primary is cut off %g times a month for %s", c.Cuts, short(c.CutLength)),
+	}
+	if c.Cuts > 0 && c.CutLength > 0 {
+		parts = append(parts, fmt.Sprintf("the primary is cut off from AWS for %s, %g time(s) a month", short(c.CutLength), c.Cuts))
 	}
 	return "Assumed: " + strings.Join(parts, ", ") + "."
 }

@@ -18,7 +18,7 @@ locals {
 
   # Worst cases from the failure to the alarm, over a probe every 20 seconds:
   # one period of 60 seconds with FILL, and without it the time until
-  # CloudWatch takes empty periods for missing data.
+  # CloudWatch takes empty periods for missing data. The group checks them.
   max_detection_seconds = var.fill_missing_samples ? 170 : 410
 }
 
@@ -141,6 +141,18 @@ resource "hadr_group" "this" {
     port            = var.port
     route_table_ids = var.route_table_ids
     path_checkers   = length(var.path_checkers) == 0 ? null : var.path_checkers
+  }
+
+  # What the plan holds against max_detection_seconds. Both nodes have the same
+  # alarms, of which one is enough. A lease only makes it faster.
+  detection = {
+    alarms = [
+      hadr_metric_alarm.latency[var.preferred_primary],
+      hadr_metric_alarm.silent[var.preferred_primary],
+      hadr_metric_alarm.process[var.preferred_primary],
+      hadr_metric_alarm.status[var.preferred_primary],
+    ]
+    probe = hadr_sql_latency_metric.this[var.preferred_primary]
   }
 
   timing = {

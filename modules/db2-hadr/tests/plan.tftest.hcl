@@ -52,6 +52,15 @@ run "plain_sample_count_is_slower" {
   }
 }
 
+run "tells_the_group_its_alarms" {
+  command = plan
+
+  assert {
+    condition     = [for a in hadr_group.this.detection.alarms : a.name] == ["orders-a-latency", "orders-a-silent", "orders-a-process", "orders-a-status"]
+    error_message = "The group must know the alarms whose worst case it checks."
+  }
+}
+
 run "looks_every_minute" {
   command = plan
 
