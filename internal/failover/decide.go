@@ -17,6 +17,7 @@ const (
 	GuardOrderly     Guard = "stopped in order"
 	GuardWaits       Guard = "the primary waits for its standby"
 	GuardAlive       Guard = "the primary commits"
+	GuardServes      Guard = "the primary does not serve"
 	GuardEvidence    Guard = "evidence"
 	GuardStandby     Guard = "standby not readable"
 	GuardRole        Guard = "standby role"
@@ -224,7 +225,7 @@ func standbyRole(q question) *Decision {
 	}
 	return &Decision{
 		Verdict: Refuse, Guard: GuardRole,
-		Reason: fmt.Sprintf("node %s is not a running standby: role %s, database %s %s", q.standby.Node, orNone(string(q.standby.Role)), orNone(string(q.standby.Database)), q.standby.FitnessWhy),
+		Reason: fmt.Sprintf("node %s is not a running standby: role %s, database %s%s", q.standby.Node, orNone(string(q.standby.Role)), orNone(string(q.standby.Database)), because(q.standby.FitnessWhy)),
 		Next:   next,
 	}
 }
@@ -246,10 +247,17 @@ func fitness(q question) *Decision {
 	if q.state.fit(q.standby) {
 		return nil
 	}
+	why, next := q.standby.FitnessWhy, q.standby.FitnessNext
+	if why == "" {
+		why = "nothing that was read says that it has every commit"
+	}
+	if next == "" {
+		next = "hadr status " + q.state.Group
+	}
 	return &Decision{
 		Verdict: Refuse, Guard: GuardFitness,
-		Reason: fmt.Sprintf("node %s (%s %s) may not be promoted without loss: %s", q.standby.Node, q.standby.State, q.standby.PartnerStatus, orNone(q.standby.FitnessWhy)),
-		Next:   q.standby.FitnessNext,
+		Reason: fmt.Sprintf("node %s (%s %s) may not be promoted without loss: %s", q.standby.Node, q.standby.State, q.standby.PartnerStatus, why),
+		Next:   next,
 	}
 }
 
@@ -297,7 +305,8 @@ func window(q question) *Decision {
 		Verdict: Refuse, Guard: GuardWindow,
 		Reason: fmt.Sprintf("%s of the peer window are left and a takeover needs %s (start in %s, margin %s)",
 			left.Round(time.Second), need, q.config.PromoteDelay, q.config.PromoteMargin),
-		Next: q.standby.FitnessNext,
+		Next: fmt.Sprintf("bring node %s back if that is possible (start its machine or its database); only if what it committed last may be lost: hadr takeover %s --from %s --allow-data-loss --reason WHY",
+			q.suspect.Node, q.state.Group, q.suspect.Node),
 	}
 }
 
@@ -352,6 +361,14 @@ func policy(q question) *Decision {
 		Reason:    fmt.Sprintf("node %s failed (%s), node %s is fit to take over, and the policy is approval", q.suspect.Node, why, q.standby.Node),
 		WindowEnd: q.windowEnd(),
 	}
+}
+
+// because joins a reason that may be missing to what it explains.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
 }
 
 func orNone(s string) string {

@@ -2,6 +2,7 @@ package failover
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -69,7 +70,7 @@ func (s State) fencing(e InstanceRead) (State, []Effect) {
 		return s.fenceAccepted(e.At)
 	case e.At.After(op.Deadline):
 		return s.block(e.At,
-			fmt.Sprintf("the stop of node %s is not accepted: its machine reads %q %s; nothing was promoted", op.From, e.State, e.Error),
+			fmt.Sprintf("the stop of node %s is not accepted: its machine reads %s; %s", op.From, machineReads(e.State, e.Error), s.withoutStop()),
 			s.stopByHand(op.From))
 	case e.State == InstanceUnknown && op.Fence.Tries == 0:
 		return s.again()
@@ -93,16 +94,39 @@ func (s State) stopRequested(e StopRequested) (State, []Effect) {
 			delete(s.Fenced, op.From)
 		}
 		return s.block(e.At,
-			fmt.Sprintf("AWS rejected the stop of node %s: %s; nothing was promoted, because two nodes could write", e.Node, e.Error),
+			fmt.Sprintf("AWS rejected the stop of node %s: %s; %s", e.Node, e.Error, s.withoutStop()),
 			s.stopByHand(e.Node))
 	}
 	return s, []Effect{ReadInstance{Node: e.Node}}
 }
 
+// withoutStop says what a stop that is not accepted holds back.
+func (s State) withoutStop() string {
+	op := s.Operation
+	switch {
+	case op.Step == StepWithdraw:
+		return fmt.Sprintf("its role can't be read, so node %s was not started, because two nodes could write", op.From)
+	case op.Kind == Adopt:
+		return fmt.Sprintf("node %s is primary already, so two nodes may write", op.To)
+	}
+	return "nothing was promoted, because two nodes could write"
+}
+
 func (s State) stopByHand(node string) string {
 	n, _ := s.Operation.Config.Node(node)
-	return fmt.Sprintf("aws ec2 stop-instances --instance-ids %s --force --skip-os-shutdown (lift stop protection first), then: hadr resume %s; or give up: hadr cancel %s",
-		n.Instance, s.Group, s.Group)
+	next := fmt.Sprintf("aws ec2 stop-instances --instance-ids %s --force --skip-os-shutdown (lift stop protection first), then: hadr resume %s", n.Instance, s.Group)
+	if s.Operation.Step == StepWithdraw { // can't be given up: either node may be primary
+		return next
+	}
+	return fmt.Sprintf("%s; or give up: hadr cancel %s", next, s.Group)
+}
+
+// machineReads says what a machine reads, and why it can't be read.
+func machineReads(m InstanceState, problem string) string {
+	if problem == "" {
+		return strconv.Quote(string(m))
+	}
+	return fmt.Sprintf("%q (%s)", m, problem)
 }
 
 func (s State) fenceAccepted(at time.Time) (State, []Effect) {

@@ -58,7 +58,7 @@ func (s State) isolate(at time.Time) (State, []Effect, bool) {
 
 func (s State) groupsRead(e GroupsRead) (State, []Effect) {
 	op := s.Operation
-	if op.Step != StepVerify || e.Node != op.From || op.Isolated != "" {
+	if op.Step != StepVerify || e.Node != op.From || op.Isolated != "" || !s.marked(op.From) {
 		return s, nil
 	}
 	if e.Error != "" {
@@ -82,13 +82,15 @@ func (s State) groupsSet(e GroupsSet) (State, []Effect) {
 			op.Isolated = "it could not be cut off: " + e.Error
 		}
 		return s.settle(e.At)
+	case !s.marked(op.From): // late, of an operation that has ended
 	case op.Step == StepBoot && e.Node == op.From && e.OK:
 		f := s.Fenced[op.From]
 		f.Groups = nil
 		s.Fenced[op.From] = f
 		return s.resume(e.At)
 	case op.Step == StepBoot && e.Node == op.From && e.At.After(op.Deadline):
-		return s.needsReseed(e.At, fmt.Sprintf("its security groups (%s) can't be put back: %s", strings.Join(s.Fenced[op.From].Groups, ", "), e.Error))
+		return s.notBack(e.At, fmt.Sprintf("its security groups (%s) can't be put back: %s", strings.Join(s.Fenced[op.From].Groups, ", "), e.Error), "given_up",
+			fmt.Sprintf("allow the call, or set them by hand, then: hadr rejoin %s --node %s", s.Group, op.From))
 	case op.Step == StepBoot && e.Node == op.From:
 		return s.again()
 	}

@@ -2,6 +2,7 @@ package failover
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -54,10 +55,7 @@ func (s State) promoted(e Promoted) (State, []Effect) {
 		return s, nil
 	}
 	op.CommandID = e.CommandID
-	op.LastResult = e.Code
-	if e.Detail != "" {
-		op.LastResult += " " + e.Detail
-	}
+	op.LastResult = strings.TrimSpace(e.Code + " " + e.Detail)
 	switch {
 	case e.Outcome != Unknown:
 		op.Promoting = time.Time{} // it is over, one way or the other
@@ -104,5 +102,17 @@ func (s State) confirming(e NodeRead) (State, []Effect) {
 	case o.Role == RoleStandby && (s.fit(o) || op.Force != WithinWindow) && op.Promotions < promotionTries && (op.WindowEnd.IsZero() || op.WindowEnd.Sub(e.At) >= op.Config.PromoteMargin):
 		return s.promoteAgain(e.At)
 	}
-	return s.restartOld(e.At, fmt.Sprintf("node %s was not promoted (%s) and can't be now: role %s, %s", op.To, orNone(op.LastResult), orNone(string(o.Role)), orNone(o.FitnessWhy)))
+	return s.restartOld(e.At, fmt.Sprintf("node %s was not promoted (%s) and can't be now: %s", op.To, orNone(op.LastResult), s.notAgain(e)))
+}
+
+// notAgain says why a promotion that did not happen is not tried again.
+func (s State) notAgain(e NodeRead) string {
+	op, o := s.Operation, e.Observation
+	switch {
+	case op.Force == WithinWindow && !s.fit(o):
+		return "it is not fit any more" + because(o.FitnessWhy)
+	case op.Promotions >= promotionTries:
+		return fmt.Sprintf("it was tried %d times", op.Promotions)
+	}
+	return fmt.Sprintf("%s of the window are left", max(0, op.WindowEnd.Sub(e.At)).Round(time.Second))
 }

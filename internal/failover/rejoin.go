@@ -54,9 +54,10 @@ func (Reintegrate) isEffect() {}
 // rejoinAsked begins to bring a node back as standby. The epoch stays: the
 // primary does not change.
 func (s State) rejoinAsked(e RejoinAsked) (State, []Effect) {
+	next := "hadr status " + s.Group
 	refuse := func(why string) (State, []Effect) {
 		entry := Entry{At: e.At, OperationID: e.OperationID, Event: "refused", Kind: Rejoin, Epoch: s.Epoch, From: e.Node, To: s.Primary,
-			Reason: why, Next: "hadr status " + s.Group, Outcome: "refused", Actor: e.Actor}
+			Reason: why, Next: next, Outcome: "refused", Actor: e.Actor}
 		return s, []Effect{Record{Entry: entry}}
 	}
 	_, known := s.Config.Node(e.Node)
@@ -70,7 +71,8 @@ func (s State) rejoinAsked(e RejoinAsked) (State, []Effect) {
 	case s.Operation != nil:
 		return refuse(fmt.Sprintf("operation %s is at step %s", s.Operation.ID, s.Operation.Step))
 	case s.Maintenance.Active(e.At):
-		return refuse("the group is in maintenance: a claim would not be granted; end it with hadr maintenance " + s.Group + " --off")
+		next = "hadr maintenance " + s.Group + " --off"
+		return refuse("the group is in maintenance: a claim would not be granted")
 	}
 	s.Phase = Rejoining
 	s.Operation = &Operation{
@@ -90,8 +92,12 @@ func (s State) booting(e InstanceRead) (State, []Effect) {
 	switch {
 	case e.State == InstanceRunning && e.At.Before(op.Deadline):
 		return s, []Effect{s.readNode(op.To)}
-	case e.State == InstanceTerminated || e.State == InstanceShuttingDown || e.At.After(op.Deadline):
-		return s.needsReseed(e.At, fmt.Sprintf("the machine of node %s does not run: %q %s", op.From, e.State, e.Error))
+	case e.State == InstanceTerminated || e.State == InstanceShuttingDown:
+		return s.needsReseed(e.At, "its machine reads "+machineReads(e.State, e.Error), "create its machine again, then: ")
+	case e.At.After(op.Deadline):
+		n, _ := op.Config.Node(op.From)
+		return s.notBack(e.At, "its machine does not run, it reads "+machineReads(e.State, e.Error), "given_up",
+			fmt.Sprintf("see to the machine (aws ec2 describe-instances --instance-ids %s), then: hadr rejoin %s --node %s", n.Instance, s.Group, op.From))
 	case e.State == InstanceStopped:
 		return s, []Effect{Start{Node: op.From, Epoch: s.Epoch}}
 	}
@@ -107,8 +113,8 @@ func (s State) booted(e NodeRead) (State, []Effect) {
 		s.enter(StepReintegrate, e.At, reintegrateLimit)
 		return s, []Effect{s.stepped(e.At, "the machine of node "+op.From+" runs; start its database as standby"), s.reintegration()}
 	case o.Answer == Answered && o.Role == RoleStandby || e.At.After(op.Deadline):
-		entry := s.log(e.At, "ended", fmt.Sprintf("node %s is not made standby: node %s does not serve as primary now (role %s, database %s %s)",
-			op.From, op.To, orNone(string(o.Role)), orNone(string(o.Database)), o.AnswerError))
+		entry := s.log(e.At, "ended", fmt.Sprintf("node %s is not made standby: node %s does not serve as primary now (role %s, database %s%s)",
+			op.From, op.To, orNone(string(o.Role)), orNone(string(o.Database)), because(o.AnswerError)))
 		entry.Outcome, entry.Phases, entry.Next = "given_up", op.Phases, "hadr status "+s.Group
 		s.finish()
 		return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
@@ -135,7 +141,7 @@ func (s State) reintegrated(e Reintegrated) (State, []Effect) {
 		op.Attempt++
 		return s.again()
 	case e.Outcome == Failed:
-		return s.needsReseed(e.At, "its database does not start as standby: "+op.LastResult)
+		return s.needsReseed(e.At, "its database does not start as standby: "+op.LastResult, "")
 	}
 	s.enter(StepPeer, e.At, rejoinLimit)
 	return s, []Effect{s.stepped(e.At, "wait until node "+op.From+" is back in peer state"), s.readNode(op.From)}
@@ -153,17 +159,23 @@ func (s State) peering(e NodeRead) (State, []Effect) {
 		s.finish()
 		return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 	case e.At.After(op.Deadline):
-		return s.needsReseed(e.At, fmt.Sprintf("it did not reach peer state: role %s, %s %s %s", orNone(string(o.Role)), o.State, o.FitnessWhy, o.AnswerError))
+		return s.needsReseed(e.At, fmt.Sprintf("it did not reach peer state: role %s%s%s%s", orNone(string(o.Role)), because(o.State), because(o.FitnessWhy), because(o.AnswerError)), "")
 	}
 	return s.again()
 }
 
-// needsReseed ends a rejoin that failed. The node stays fenced.
-func (s State) needsReseed(at time.Time, why string) (State, []Effect) {
+// needsReseed ends a rejoin of a node whose data are of no use, after what must
+// be done first.
+func (s State) needsReseed(at time.Time, why, first string) (State, []Effect) {
+	op := s.Operation
+	return s.notBack(at, why, "needs_reseed", first+fmt.Sprintf("hadr maintenance %s --on (it would be stopped again), restore node %s from a backup of node %s (db2 backup, db2 restore, db2 start hadr ... as standby), then: hadr maintenance %s --off; hadr rejoin %s --node %s", s.Group, op.From, op.To, s.Group, s.Group, op.From))
+}
+
+// notBack ends a rejoin that failed. The node stays fenced.
+func (s State) notBack(at time.Time, why, outcome, next string) (State, []Effect) {
 	op := s.Operation
 	entry := s.log(at, "ended", fmt.Sprintf("node %s is not back: %s; it stays fenced", op.From, why))
-	entry.Outcome, entry.Phases = "needs_reseed", op.Phases
-	entry.Next = fmt.Sprintf("hadr maintenance %s --on (it would be stopped again), restore node %s from a backup of node %s (db2 backup, db2 restore, db2 start hadr ... as standby), then: hadr maintenance %s --off; hadr rejoin %s --node %s", s.Group, op.From, op.To, s.Group, s.Group, op.From)
+	entry.Outcome, entry.Phases, entry.Next = outcome, op.Phases, next
 	s.finish()
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }

@@ -71,7 +71,7 @@ func TestRejoin(t *testing.T) {
 		{
 			name: "in maintenance", node: "a",
 			world:  func(s *State, _ *fakeWorld) { s.Maintenance = Maintenance{On: true} },
-			fenced: true, event: "refused", outcome: "refused", says: "--off",
+			fenced: true, event: "refused", outcome: "refused", says: "in maintenance",
 		},
 	}
 	for _, tt := range tests {

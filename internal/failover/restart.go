@@ -12,7 +12,11 @@ import (
 func (s State) withdraw(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
 	if op.Kind == Adopt || op.Kind == Switchover { // nothing was stopped, and either node may serve
-		return s.block(at, why, fmt.Sprintf("read the role on node %s by hand (db2pd -hadr), then: hadr resume %s; or give up: hadr cancel %s", op.To, s.Group, s.Group))
+		next := fmt.Sprintf("read the role on node %s by hand (db2pd -hadr), then: hadr resume %s", op.To, s.Group)
+		if op.Kind == Adopt {
+			next += "; or give up: hadr cancel " + s.Group
+		}
+		return s.block(at, why, next)
 	}
 	s.enter(StepWithdraw, at, op.Config.FenceTimeout)
 	op.Fence.Sent, op.Fence.Tries = time.Time{}, 0
@@ -81,7 +85,7 @@ func (s State) withdrawing(e InstanceRead) (State, []Effect) {
 		s.noteMachine(op.To, e.State, e.At)
 		return s.restartOld(e.At, "node "+op.To+" is stopped")
 	case e.At.After(op.Deadline):
-		return s.block(e.At, fmt.Sprintf("neither the role of node %s can be read nor its machine stopped (%q %s): starting node %s could make two writers", op.To, e.State, e.Error, op.From), s.stopByHand(op.To))
+		return s.block(e.At, fmt.Sprintf("neither the role of node %s can be read nor its machine stopped (it reads %s): starting node %s could make two writers", op.To, machineReads(e.State, e.Error), op.From), s.stopByHand(op.To))
 	case !e.State.Leaving() && op.Fence.Tries < stopTries && e.At.Sub(op.Fence.Sent) >= stopPause:
 		op.Fence.Tries++
 		op.Fence.Sent = e.At
@@ -117,7 +121,7 @@ func (s State) restarting(e InstanceRead) (State, []Effect) {
 	op := s.Operation
 	switch {
 	case e.At.After(op.Deadline):
-		return s.noService(e.At, fmt.Sprintf("its machine reads %q %s", e.State, e.Error))
+		return s.noService(e.At, "its machine reads "+machineReads(e.State, e.Error))
 	case e.State == InstanceStopped:
 		delete(s.Fenced, op.From)
 		return s, []Effect{Start{Node: op.From, Epoch: s.Epoch}}
@@ -150,7 +154,7 @@ func (s State) restarted(e NodeRead) (State, []Effect) {
 	case o.Answer == Answered && o.Role == RolePrimary && o.Database == DatabaseActive:
 		return s.end(e.At, "restarted", fmt.Sprintf("node %s serves again; nothing was promoted and nothing is lost", op.From))
 	case e.At.After(op.Deadline):
-		return s.noService(e.At, fmt.Sprintf("role %s, database %s %s", orNone(string(o.Role)), orNone(string(o.Database)), o.AnswerError))
+		return s.noService(e.At, fmt.Sprintf("role %s, database %s%s", orNone(string(o.Role)), orNone(string(o.Database)), because(o.AnswerError)))
 	case o.Answer == Answered && (o.Database == DatabaseDown || o.Database == DatabaseInactive) && e.At.Sub(op.StepSince) >= settling/2:
 		if s.Fenced[op.To].Confirmed { // R29: is it still?
 			return s, []Effect{ReadInstance{Node: op.To}}
@@ -195,7 +199,11 @@ func (s State) startDatabase(at time.Time, alone bool) (State, []Effect) {
 
 func (s State) noService(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
+	other := "can't take over"
+	if op.Promotions > 0 {
+		other = fmt.Sprintf("was not promoted (%s)", orNone(op.LastResult))
+	}
 	return s.block(at,
-		fmt.Sprintf("no node serves: node %s was not promoted (%s) and node %s does not come back: %s", op.To, orNone(op.LastResult), op.From, why),
+		fmt.Sprintf("no node serves: node %s %s and node %s does not come back: %s", op.To, other, op.From, why),
 		fmt.Sprintf("start the database on node %s by hand (db2 activate db), then: hadr resume %s; or, if it is lost for good: hadr cancel %s, then hadr takeover-after-window %s --from %s --reason WHY", op.From, s.Group, s.Group, s.Group, op.From))
 }

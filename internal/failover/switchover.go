@@ -41,8 +41,8 @@ func switchable(q question) *Decision {
 	status := "hadr status " + q.state.Group
 	switch {
 	case !q.suspect.ServesAsPrimary():
-		return &Decision{Verdict: Refuse, Guard: GuardAlive,
-			Reason: fmt.Sprintf("node %s does not serve as primary now (role %s, database %s %s): that is a failure, not a switchover", q.suspect.Node, orNone(string(q.suspect.Role)), orNone(string(q.suspect.Database)), q.suspect.AnswerError),
+		return &Decision{Verdict: Refuse, Guard: GuardServes,
+			Reason: fmt.Sprintf("node %s reads role %s, database %s%s: that is a failure, not a switchover", q.suspect.Node, orNone(string(q.suspect.Role)), orNone(string(q.suspect.Database)), because(q.suspect.AnswerError)),
 			Next:   fmt.Sprintf("hadr takeover %s --from %s --reason WHY", q.state.Group, q.suspect.Node)}
 	case q.standby.PartnerLost:
 		return &Decision{Verdict: Refuse, Guard: GuardFitness,
@@ -65,7 +65,7 @@ func (q question) switched() Decision {
 func (s State) recheckedSwitch(e NodeRead) (State, []Effect) {
 	op, o := s.Operation, e.Observation
 	if o.Role != RoleStandby || o.Fitness != Fit || o.PartnerLost {
-		return s.giveUp(e.At, fmt.Sprintf("node %s is not in step any more: role %s, %s %s %s", op.To, orNone(string(o.Role)), o.State, o.PartnerStatus, o.FitnessWhy))
+		return s.giveUp(e.At, fmt.Sprintf("node %s is not in step any more: role %s, %s %s%s", op.To, orNone(string(o.Role)), o.State, o.PartnerStatus, because(o.FitnessWhy)))
 	}
 	return s.promote(e.At)
 }
