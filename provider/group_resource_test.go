@@ -21,11 +21,11 @@ import (
 
 // groupConfig is a pair as a test wants it; empty fields are as they should be.
 type groupConfig struct {
-	Name, SyncMode, Policy, InstanceA, EniA, ZoneA, Extra, Again string
-	PeerWindow, Cooldown                                         int
-	Verify                                                       bool // read the nodes of a startPair
-	A, B                                                         testNode
-	Tables                                                       []string
+	Name, SyncMode, Policy, InstanceA, EniA, ZoneA, Extra, Again, Documents string
+	PeerWindow, Cooldown                                                    int
+	Verify                                                                  bool // read the nodes of a startPair
+	A, B                                                                    testNode
+	Tables                                                                  []string
 }
 
 var groupTemplate = template.Must(template.New("").Parse(`
@@ -52,6 +52,7 @@ resource "hadr_command_document" "status" {
     status_document      = "hadr-status"
     takeover_document    = "hadr-takeover"
     path_check_document  = "hadr-path-check"
+    {{.Documents}}
   }
   nodes = {
     a = {
@@ -83,7 +84,7 @@ func (a *testAWS) group(change func(*groupConfig)) string {
 	}
 	var b strings.Builder
 	text := map[string]any{"Name": c.Name, "SyncMode": c.SyncMode, "Policy": c.Policy, "InstanceA": c.InstanceA, "EniA": c.EniA, "ZoneA": c.ZoneA,
-		"Extra": c.Extra, "Again": c.Again, "PeerWindow": c.PeerWindow, "Cooldown": c.Cooldown, "Tables": c.Tables, "Verify": c.Verify,
+		"Extra": c.Extra, "Again": c.Again, "Documents": c.Documents, "PeerWindow": c.PeerWindow, "Cooldown": c.Cooldown, "Tables": c.Tables, "Verify": c.Verify,
 		"B": map[string]string{"instance": c.B.instance, "eni": c.B.eni}}
 	if err := groupTemplate.Execute(&b, text); err != nil {
 		panic(err)
@@ -213,6 +214,9 @@ func TestGroupRefuses(t *testing.T) {
 		"no peer window":               {func(c *groupConfig) { c.PeerWindow = 0 }, `HADR_PEER_WINDOW is 0`},
 		"ASYNC under automatic":        {func(c *groupConfig) { c.SyncMode = "ASYNC" }, `ASYNC has no peer window`},
 		"name":                         {func(c *groupConfig) { c.Name = "Orders" }, `lower-case`},
+		"peer_window with clients on the hosts": {func(c *groupConfig) { c.Extra = "fencing = \"peer_window\"\nhost_applications = true" },
+			`(?s)moving\s+the\s+endpoint\s+leaves\s+them\s+on\s+the\s+old\s+primary.*Set\s+fencing\s+to\s+strict`},
+		"isolation by a name": {func(c *groupConfig) { c.Extra = `isolation_security_group_id = "default"` }, `must\s+be\s+the\s+id\s+of\s+a\s+security\s+group`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -231,6 +235,41 @@ func TestGroupAcceptsAsyncUnderApproval(t *testing.T) {
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: factories(),
 		Steps:                    []resource.TestStep{{Config: a.group(func(c *groupConfig) { c.SyncMode, c.Policy = "ASYNC", "approval" })}},
+	})
+}
+
+// The record has what a person and an operation need: how far fencing goes, and
+// the versions that an operation keeps to (R13, R16, R25).
+func TestGroupPinsDocuments(t *testing.T) {
+	a := startAWS(t).build(t)
+	documents := func(version string) string {
+		return a.group(func(c *groupConfig) {
+			c.Extra = "host_applications = true\nisolation_security_group_id = \"sg-0123456789abcdef0\""
+			c.Documents = `
+    forced_takeover_document = "hadr-forced"
+    switchover_document      = "hadr-switch"
+    document_versions        = { db2_takeover = "` + version + `" }`
+		})
+	}
+	declared := func(version string) func() {
+		return func() {
+			c, err := a.record("hadr").ReadConfig(t.Context(), "orders")
+			must(t, err)
+			if got := c.Settings["takeover_document_version"]; got != version || c.Settings["forced_takeover_document"] != "hadr-forced" ||
+				!c.HostApplications || c.Isolation != "sg-0123456789abcdef0" {
+				t.Errorf("version %q, want %q; config %+v", got, version, c)
+			}
+		}
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{Config: documents("1")},
+			{ResourceName: "hadr_group.this", ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"verify_on_create"}},
+			{PreConfig: declared("1"), Config: documents("two"), ExpectError: regexp.MustCompile(`must\s+be\s+a\s+version\s+number`)},
+			{Config: documents("2")},
+			{PreConfig: declared("2"), Config: documents("2")},
+		},
 	})
 }
 

@@ -26,6 +26,8 @@ func policies(t *testing.T) map[string]policy {
 		RouteTables: []string{"rtb-0aaaaaaaaaaaaaaaa", "rtb-0bbbbbbbbbbbbbbbb"},
 		Documents:   []string{"hadr-status", "hadr-takeover"},
 	}
+	isolating := scope
+	isolating.IsolationGroup, isolating.Interfaces = "sg-0aaaaaaaaaaaaaaaa", []string{"eni-0aaaaaaaaaaaaaaaa", "eni-0bbbbbbbbbbbbbbbb"}
 	withQueue := scope
 	withQueue.FailureDestination = "arn:aws:sqs:eu-central-1:123456789012:lost"
 	var diags diag.Diagnostics
@@ -37,7 +39,7 @@ func policies(t *testing.T) map[string]policy {
 		t.Fatal(diags)
 	}
 	return map[string]policy{
-		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue), "watch": watchPolicy(scope),
+		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue), "takeover-with-isolation": takeoverPolicy(isolating), "watch": watchPolicy(scope),
 		"schedule": schedulePolicy("arn:aws:lambda:eu-central-1:123456789012:function:hadr-watch"),
 		"trust":    assumeByLambda(), "schedule-trust": assumeByScheduler("123456789012"), "host": host,
 	}
