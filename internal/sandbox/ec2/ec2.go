@@ -121,7 +121,9 @@ func (e *EC2) wait(ctx context.Context, d time.Duration) error {
 }
 
 // handle registers an operation. Reading operations answer a dry run by
-// themselves; changing ones do so after they have checked their input.
+// themselves; changing ones do so after they have checked their input. The state
+// of an instance is no part of that: a dry run asks for the permission alone.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StopInstances.html
 func handle[In, Out any](s *wire.Service, name string, f func(*wire.Request, *In) (*Out, error)) {
 	wire.Handle(s, name, nil, nil, func(r *wire.Request, in *In) (*Out, error) {
 		if strings.HasPrefix(name, "Describe") {

@@ -33,15 +33,15 @@ func (e *EC2) StartInstances(r *wire.Request, in *ec2.StartInstancesInput) (*ec2
 	if err != nil {
 		return nil, err
 	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
 	for _, i := range instances {
 		switch i.state {
 		case types.InstanceStateNameStopped, types.InstanceStateNameRunning, types.InstanceStateNamePending:
 		default:
 			return nil, incorrectState(i, "be started")
 		}
-	}
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
 	}
 	out := &ec2.StartInstancesOutput{}
 	for _, i := range instances {
@@ -66,6 +66,9 @@ func (e *EC2) StopInstances(r *wire.Request, in *ec2.StopInstancesInput) (*ec2.S
 	if err != nil {
 		return nil, err
 	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
 	how := stop{force: aws.ToBool(in.Force), skipping: aws.ToBool(in.SkipOsShutdown)}
 	for _, i := range instances {
 		switch {
@@ -76,9 +79,6 @@ func (e *EC2) StopInstances(r *wire.Request, in *ec2.StopInstancesInput) (*ec2.S
 		case aws.ToBool(in.Hibernate):
 			return nil, wire.Errorf("UnsupportedHibernationConfiguration", "The instance '%s' is not configured for hibernation.", i.id)
 		}
-	}
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
 	}
 	out := &ec2.StopInstancesOutput{}
 	for _, i := range instances {
@@ -101,13 +101,13 @@ func (e *EC2) RebootInstances(r *wire.Request, in *ec2.RebootInstancesInput) (*e
 	if err != nil {
 		return nil, err
 	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
 	for _, i := range instances {
 		if i.state != types.InstanceStateNameRunning {
 			return nil, incorrectState(i, "be rebooted")
 		}
-	}
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
 	}
 	for _, i := range instances {
 		e.restart(reg, i)
@@ -124,13 +124,13 @@ func (e *EC2) TerminateInstances(r *wire.Request, in *ec2.TerminateInstancesInpu
 	if err != nil {
 		return nil, err
 	}
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
 	for _, i := range instances {
 		if i.terminationProtected {
 			return nil, wire.Errorf("OperationNotPermitted", "The instance '%s' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.", i.id)
 		}
-	}
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
 	}
 	out := &ec2.TerminateInstancesOutput{}
 	for _, i := range instances {

@@ -144,8 +144,8 @@ func TestStopIsRefused(t *testing.T) {
 		wantCode(t, stop(ec2.StopInstancesInput{Hibernate: aws.Bool(true)}), "UnsupportedHibernationConfiguration")
 		protect(true)
 		wantCode(t, stop(ec2.StopInstancesInput{Force: aws.Bool(true), SkipOsShutdown: aws.Bool(true), InstanceIds: []string{other}}), "OperationNotPermitted")
+		err := stop(ec2.StopInstancesInput{DryRun: aws.Bool(true)}) // the permission, not the instance
 		protect(false)
-		err := stop(ec2.StopInstancesInput{DryRun: aws.Bool(true)})
 		wantCode(t, err, "DryRunOperation")
 		if e := (*wire.Error)(nil); errors.As(err, &e) && e.Status != http.StatusPreconditionFailed {
 			t.Errorf("HTTP status %d, want 412", e.Status)

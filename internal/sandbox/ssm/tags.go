@@ -39,7 +39,7 @@ func (reg *region) tag(at tagged, tags []types.Tag) error {
 }
 
 func (reg *region) shownTags(at tagged) []types.Tag {
-	var all []types.Tag
+	all := []types.Tag{} // AWS shows an empty list
 	for _, k := range slices.Sorted(maps.Keys(reg.tags[at])) {
 		all = append(all, types.Tag{Key: aws.String(k), Value: aws.String(reg.tags[at][k])})
 	}

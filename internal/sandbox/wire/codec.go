@@ -60,7 +60,11 @@ func describe(out any) (*node, error) {
 	if !ok {
 		return nil, fmt.Errorf("%T has no schema", out)
 	}
-	return treeOf(s)
+	n, err := treeOf(s)
+	if err == nil {
+		sayZeros(n, reflect.ValueOf(out))
+	}
+	return n, err
 }
 
 // jsonCodec is awsJson1_0 and awsJson1_1.
