@@ -11,7 +11,7 @@ work=$(mktemp -d)
 pid=
 trap 'test -z "$pid" || { kill $pid 2>/dev/null; wait $pid 2>/dev/null; }; rm -rf "$work"' EXIT
 if [ -n "${HADR_TEST_ENDPOINT:-}" ]; then
-	export AWS_ENDPOINT_URL="$HADR_TEST_ENDPOINT" AWS_REGION=eu-central-1 AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=secret
+	export AWS_ENDPOINT_URL="$HADR_TEST_ENDPOINT" AWS_REGION=eu-central-1 AWS_DEFAULT_REGION=eu-central-1 AWS_ACCESS_KEY_ID=AKIDEXAMPLE AWS_SECRET_ACCESS_KEY=secret
 	hosts= instances=0
 else
 	"$bin/hadr" sandbox --listen 127.0.0.1:0 --speed 10 >"$work/sandbox" 2>&1 &
