@@ -43,3 +43,34 @@ func sample(t *testing.T, set, file, origin string) string {
 	}
 	return string(b)
 }
+
+// Every sample is tested, and every row has its sample: here, or in the
+// directory of quoted output.
+func TestEverySampleHasItsRow(t *testing.T) {
+	type row struct {
+		ID, File, Origin string
+		TextBasis        string `json:"text_basis"`
+	}
+	for _, set := range []string{"db2pd", "clp"} {
+		rows := map[string]bool{"index.json": true}
+		for _, r := range oracle[row](t, set+"/index.json") {
+			if rows[r.File] {
+				t.Errorf("%s %s: %s has a row already", set, r.ID, r.File)
+			}
+			rows[r.File] = true
+			_, err := os.Stat(filepath.Join("testdata", set, r.File))
+			if quoted := strings.HasPrefix(r.Origin+r.TextBasis, "real"); quoted == (err == nil) {
+				t.Errorf("%s %s: quoted output is not part of this repository, and all else is: %v", set, r.ID, err)
+			}
+		}
+		files, err := os.ReadDir(filepath.Join("testdata", set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if !rows[f.Name()] {
+				t.Errorf("%s/%s has no row", set, f.Name())
+			}
+		}
+	}
+}
