@@ -25,18 +25,6 @@ type Local struct {
 	Resident *Resident // nil: every probe starts a processor of its own
 }
 
-// render puts values into the script of a document, as Systems Manager does.
-func (d Document) render(values map[string]string) (string, error) {
-	if err := d.Validate(values); err != nil {
-		return "", err
-	}
-	script := d.Script()
-	for name, value := range values {
-		script = strings.ReplaceAll(script, "{{ "+name+" }}", value)
-	}
-	return script, nil
-}
-
 // View reads the node's own view with db2pd, which needs no connection.
 func (l Local) View(ctx context.Context, settings map[string]string) failover.Observation {
 	o := failover.Observation{Source: "agent"}
@@ -45,7 +33,7 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 		unreadable(&o, err.Error())
 		return o
 	}
-	script, err := documents["status"].render(map[string]string{"group": l.Group, "database": s.Database, "owner": s.Owner})
+	script, err := documents["status"].Render(map[string]string{"group": l.Group, "database": s.Database, "owner": s.Owner})
 	if err != nil {
 		unreadable(&o, err.Error())
 		return o

@@ -41,6 +41,9 @@ var (
 	Attempt   = Parameter{"attempt", "Attempt of the step.", `^[0-9]{1,4}$`}
 	Deadline  = Parameter{"deadline", "Start of the command at the latest, in seconds since 1970-01-01 UTC on the clock of the node.", `^[0-9]{1,12}$`}
 	VIP       = Parameter{"vip", "IPv4 address of the endpoint, or none.", `^(none|` + ipv4 + `)$`}
+	Address   = Parameter{"vip", "IPv4 address of the endpoint.", `^` + ipv4 + `$`}
+	Port      = Parameter{"port", "TCP port of the endpoint.", `^[1-9][0-9]{0,4}$`}
+	Alone     = Parameter{"alone", "Start a primary without its standby: yes only where the other node is stopped for certain.", `^(yes|no)$`}
 )
 
 // Order are the parameters that the guards need (R12, R21).
@@ -60,6 +63,7 @@ type Document struct {
 	Description string
 	Parameters  []Parameter
 	Timeout     int    // seconds that the script may run
+	Constants   string // assignments that tell documents with the same body apart
 	Body        string // of the script, without parameters
 }
 
@@ -88,7 +92,7 @@ func (d Document) Script() string {
 	for _, p := range d.Parameters {
 		fmt.Fprintf(&b, "%s='{{ %s }}'\n", p.Name, p.Name)
 	}
-	return b.String() + "\n" + d.Body
+	return b.String() + d.Constants + "\n" + d.Body
 }
 
 // Render puts values into the script, as Systems Manager does.

@@ -7,7 +7,8 @@ claim=
 
 section() { printf '=== hadr %s\n' "$1"; }
 
-keep() { printf '%s\n' "$2" >"$state/$1.tmp" && mv "$state/$1.tmp" "$state/$1"; }
+# keep writes a file as a whole, whoever else writes it.
+keep() { printf '%s\n' "$2" >"$state/$1.$$" && mv "$state/$1.$$" "$state/$1"; }
 
 kept() { if [ -f "$state/$1" ]; then cat "$state/$1"; fi; }
 

@@ -235,6 +235,13 @@ func TestParseRecordedReports(t *testing.T) {
 	}
 }
 
+func TestParseReportAfterABanner(t *testing.T) {
+	r, err := ParseReport("=== hadr database\nWelcome to db-a\n{\"version\": 150004, \"recovery\": true}\n=== hadr end\n")
+	if err != nil || !r.Database.Recovery {
+		t.Errorf("report %+v, %v", r, err)
+	}
+}
+
 func TestParseReportRefuses(t *testing.T) {
 	for name, output := range map[string]string{
 		"cut off":   "=== hadr database\n{}\n",

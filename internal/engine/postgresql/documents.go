@@ -39,7 +39,6 @@ var (
 	paramData     = document.Parameter{Name: "data", Description: "Data directory of the server.", Pattern: `^` + absolutePath + `$`}
 	paramBin      = document.Parameter{Name: "bin", Description: "Directory of the server's programs.", Pattern: `^` + absolutePath + `$`}
 	paramSocket   = document.Parameter{Name: "socket", Description: "Directory of the server's Unix socket.", Pattern: `^` + absolutePath + `$`}
-	paramPort     = document.Parameter{Name: "port", Description: "TCP port of the server.", Pattern: `^` + portNumber + `$`}
 	paramConfig   = document.Parameter{Name: "config", Description: "Path of postgresql.conf, or none if it is in the data directory.", Pattern: `^(none|` + absolutePath + `)$`}
 	paramNode     = document.Parameter{Name: "node", Description: "Id of this node, its application_name as standby.", Pattern: `^[a-z][a-z0-9-]{0,30}$`}
 	paramPeer     = document.Parameter{Name: "peer", Description: "Id of the other node, its application_name as standby.", Pattern: `^[a-z][a-z0-9-]{0,30}$`}
@@ -51,13 +50,12 @@ var (
 	paramMode     = document.Parameter{Name: "mode", Description: "Whether commits wait for the standby.", Pattern: `^(sync|async)$`}
 	paramAtLeast  = document.Parameter{Name: "at_least", Description: "Position that must have been replayed, or none.", Pattern: `^(none|[0-9A-F]{1,8}/[0-9A-F]{1,8})$`}
 	paramAs       = document.Parameter{Name: "as", Description: "Start in the role on disk, or as the primary that this operation demoted.", Pattern: `^(on_disk|primary)$`}
-	paramAlone    = document.Parameter{Name: "alone", Description: "Start a primary that waits for no standby: yes only where the other node is stopped for certain.", Pattern: `^(yes|no)$`}
 	paramLimitMS  = document.Parameter{Name: "limit_ms", Description: "Milliseconds that the fence may take.", Pattern: `^[1-9][0-9]{2,5}$`}
 	paramLimit    = document.Parameter{Name: "limit", Description: "Seconds that the long part may take.", Pattern: `^[1-9][0-9]{0,4}$`}
 )
 
 // server is where a server is found on its node.
-var server = []document.Parameter{document.Owner, paramData, paramBin, paramSocket, paramPort, paramConfig}
+var server = []document.Parameter{document.Owner, paramData, paramBin, paramSocket, document.Port, paramConfig}
 
 // peer is how the other node is reached.
 var peer = []document.Parameter{paramNode, paramPeerHost, paramPeerPort, paramUser, paramSSLMode}
@@ -75,7 +73,7 @@ var documents = map[string]document.Document{
 	},
 	"start": {
 		Kind: "start", Description: "hadr: start a PostgreSQL server in the role that it has.",
-		Parameters: slices.Concat(document.Order(), server, []document.Parameter{paramAs, paramAlone}), Timeout: 400,
+		Parameters: slices.Concat(document.Order(), server, []document.Parameter{paramAs, document.Alone}), Timeout: 400,
 		Body: document.Guards + "\n" + commonScript + "\n" + startScript,
 	},
 	"demote": {

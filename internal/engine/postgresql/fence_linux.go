@@ -3,6 +3,7 @@ package postgresql
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,12 +30,14 @@ func serverProcesses(data string) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		// A process that has ended meanwhile, or a zombie, has no directory.
-		cwd, err := os.Readlink(filepath.Join("/proc", e.Name(), "cwd"))
-		if err != nil || cwd != data {
+		if name, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "comm")); string(name) != "postgres\n" {
 			continue
 		}
-		if name, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "comm")); string(name) == "postgres\n" {
+		cwd, err := os.Readlink(filepath.Join("/proc", e.Name(), "cwd"))
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return nil, fmt.Errorf("looking for the server: %w: run as root", err)
+		case err == nil && cwd == data: // one that has ended meanwhile, or a zombie, has no directory
 			found = append(found, pid)
 		}
 	}

@@ -7,19 +7,30 @@ import (
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/agent"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/command"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql/pgtest"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
 var _ agent.Database = postgresql.Local{}
 
-func TestLocal(t *testing.T) {
+// A pair in which nothing happens, as the control plane and the agents see it.
+func TestHealthyPair(t *testing.T) {
 	g := newGroup(t, postgresql.Sync)
+	primary, standby := g.observe(nodeA), g.observe(nodeB)
+	if primary.Answer != failover.Answered || !primary.ServesAsPrimary() || primary.State != "read_write" || primary.PartnerLost ||
+		primary.PartnerStatus != "streaming sync" || primary.WaitsForStandby || primary.SettingsDiffer != "" || primary.Position == 0 {
+		t.Errorf("primary: %+v", primary)
+	}
+	if !fit(standby) || standby.State != "streaming" || standby.ConnectedSince.IsZero() || standby.Position < primary.Position || !standby.PromoteUntil.After(standby.HostTime) {
+		t.Errorf("standby: %+v, position of the primary before %d", standby, primary.Position)
+	}
 	a := g.local(nodeA)
-	if o := a.View(g.within(patience), g.of("a")); !o.ServesAsPrimary() || o.ReadAt.IsZero() {
+	if o := a.View(g.within(patience), g.of("a")); !o.ServesAsPrimary() || o.ReadAt.IsZero() || o.Trouble != "" {
 		t.Errorf("view of the primary: %+v", o)
 	}
-	if o := g.local(nodeB).View(g.within(patience), g.of("b")); !fit(o) {
+	if o := g.local(nodeB).View(g.within(patience), g.of("b")); !fit(o) || o.Trouble != "" {
 		t.Errorf("view of the standby: %+v", o)
 	}
 	for range 2 {
@@ -37,11 +48,19 @@ func TestLocal(t *testing.T) {
 	if err := g.local(nodeB).Probe(g.within(patience), "b", g.of("b")); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("probe of a standby: %v", err)
 	}
+	// A quiet primary is no lag, and no silence: it answers the standby's pings.
+	pgtest.Eventually(t, patience, "a ping passes", func() bool {
+		return g.observe(nodeB).PromoteUntil.Sub(standby.PromoteUntil) > 3*time.Second
+	})
+	if o := g.observe(nodeB); !fit(o) {
+		t.Errorf("after a quiet while: %+v", o)
+	}
 }
 
-// R6: an orderly stop that was announced is told apart from a crash, until the
-// server runs again.
-func TestLocalStopInOrder(t *testing.T) {
+// R6: an orderly stop that was announced is told apart from a crash until the
+// server runs again. A node that is down keeps its role through every order that
+// is not meant for it.
+func TestStoppedPrimary(t *testing.T) {
 	g := newGroup(t, postgresql.Async)
 	a := g.local(nodeA)
 	g.A.Mark(t, "stopped", "patch, by ann")
@@ -49,7 +68,17 @@ func TestLocalStopInOrder(t *testing.T) {
 	if o := a.View(g.within(patience), g.of("a")); o.Database != failover.DatabaseDown || o.StoppedInOrder != "patch, by ann" || o.Trouble != "" {
 		t.Errorf("view of a stopped primary: %+v", o)
 	}
-	g.A.Start(t)
+	if r := g.rejoin(nodeA, 2); r.Code != "refused" || !strings.Contains(r.Detail, "does not answer as primary") {
+		t.Errorf("rejoin to a standby: %+v", r)
+	}
+	g.before = func(q command.Request) { q.Parameters["as"] = "primary" }
+	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.Failed || !strings.Contains(err.Error(), "has not demoted this node") {
+		t.Errorf("start as primary: %s, %v", outcome, err)
+	}
+	g.before = nil
+	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.OK {
+		t.Fatalf("start in the role on disk: %s, %v", outcome, err)
+	}
 	if o := a.View(g.within(patience), g.of("a")); !o.ServesAsPrimary() {
 		t.Errorf("view of a started primary: %+v", o)
 	}

@@ -206,7 +206,7 @@ func (g *group) eventually(n failover.NodeConfig, what string, holds func(failov
 		if time.Now().After(end) {
 			g.t.Fatalf("node %s: not %s within %s: %+v", n.ID, what, patience, last)
 		}
-		_ = clock.System().Sleep(g.t.Context(), 200*time.Millisecond)
+		_ = clock.System().Sleep(g.t.Context(), 300*time.Millisecond)
 	}
 }
 

@@ -1,8 +1,6 @@
 package postgresql_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,7 +26,10 @@ func needsReseed(t *testing.T, g *group, says string) {
 	}
 }
 
-func TestRejoinWithoutChecksumsOrHints(t *testing.T) {
+// Without checksums and hints pg_rewind can't work. And the data of a node on
+// which it was killed are neither the old nor the new ones: such a node is
+// neither rewound again nor started.
+func TestRejoinNeedsReseed(t *testing.T) {
 	g := newGroup(t, postgresql.Async, "wal_log_hints = off")
 	for _, h := range []*pgtest.Host{g.B, g.A} {
 		h.Stop(t, "fast")
@@ -38,13 +39,7 @@ func TestRejoinWithoutChecksumsOrHints(t *testing.T) {
 	g.B.Streams(t)
 	g.crashAndPromote()
 	needsReseed(t, g, "wal_log_hints")
-}
 
-// The data of a node on which pg_rewind was killed are neither the old nor the
-// new ones: it is neither rewound again nor started.
-func TestRejoinAfterAKilledRewind(t *testing.T) {
-	g := newGroup(t, postgresql.Async)
-	g.crashAndPromote()
 	g.A.Mark(t, "rewinding", "op2")
 	needsReseed(t, g, "an earlier pg_rewind did not end")
 	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.Failed || !strings.Contains(err.Error(), "pg_rewind did not end") {
@@ -68,28 +63,4 @@ func TestRejoinWithoutTheLog(t *testing.T) {
 		g.B.Query(t, "CHECKPOINT")
 	}
 	needsReseed(t, g, "no longer has the log")
-}
-
-func TestRejoinNeedsAPrimary(t *testing.T) {
-	g := newGroup(t, postgresql.Async)
-	g.A.Crash(t)
-	if r := g.rejoin(nodeA, 2); r.Outcome != failover.Failed || r.Code != "refused" || !strings.Contains(r.Detail, "does not answer as primary") {
-		t.Errorf("rejoin to a standby: %+v", r)
-	}
-	if _, err := os.Stat(filepath.Join(g.A.Data, "standby.signal")); err == nil {
-		t.Error("a refused rejoin made the node a standby")
-	}
-}
-
-// A standby that follows already is left alone.
-func TestRejoinTwice(t *testing.T) {
-	g := newGroup(t, postgresql.Sync)
-	g.crashAndPromote()
-	if r := g.rejoin(nodeA, 2); r.Outcome != failover.OK {
-		t.Fatalf("rejoin: %+v", r)
-	}
-	started := g.A.Query(t, "SELECT pg_postmaster_start_time()::text")
-	if r := g.rejoin(nodeA, 2); r.Outcome != failover.OK || g.A.Query(t, "SELECT pg_postmaster_start_time()::text") != started {
-		t.Errorf("a second rejoin restarted the server: %+v", r)
-	}
 }

@@ -133,12 +133,23 @@ func ParseReport(output string) (Report, error) {
 	r.Epoch, _ = strconv.ParseUint(s["epoch"], 10, 64)
 	var db Database
 	if _, failed := s["server"]; !failed {
-		if err := json.Unmarshal([]byte(s["database"]), &db); err != nil {
+		if err := json.Unmarshal(object(s["database"]), &db); err != nil {
 			return Report{}, fmt.Errorf("the answer of the server is not understood: %w: %q", err, document.Beginning(s["database"]))
 		}
 		r.Database = &db
 	}
 	return r, nil
+}
+
+// object is the line of psql's answer that holds it: a profile of the owner may
+// print something before.
+func object(answer string) []byte {
+	for line := range strings.Lines(answer) {
+		if strings.HasPrefix(line, "{") {
+			return []byte(line)
+		}
+	}
+	return []byte(answer)
 }
 
 // parseContact reads "SECONDS BYTES".

@@ -94,7 +94,7 @@ func ParseSettings(m map[string]string) (Settings, error) {
 		return Settings{}, fmt.Errorf("setting replication_mode = %q: want sync or async", s.Mode)
 	}
 	for p, value := range map[document.Parameter]string{
-		document.Owner: s.Owner, paramData: s.Data, paramBin: s.Bin, paramSocket: s.Socket, paramPort: s.Port, paramConfig: s.Config,
+		document.Owner: s.Owner, paramData: s.Data, paramBin: s.Bin, paramSocket: s.Socket, document.Port: s.Port, paramConfig: s.Config,
 		paramUser: s.User, paramSSLMode: s.SSLMode, paramDatabase: s.Database,
 	} {
 		if err := p.Check(value); err != nil {

@@ -69,23 +69,6 @@ func TestSwitchoverIsUndone(t *testing.T) {
 	}
 }
 
-// The role of primary is given back only by the operation that took it.
-func TestStartAsPrimaryNeedsTheSameOperation(t *testing.T) {
-	g := newGroup(t, postgresql.Async)
-	g.A.Stop(t, "fast")
-	g.before = func(q command.Request) { q.Parameters["as"] = "primary" }
-	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.Failed || !strings.Contains(err.Error(), "has not demoted this node") {
-		t.Errorf("start: %s, %v", outcome, err)
-	}
-	g.before = nil
-	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.OK {
-		t.Errorf("start in the role on disk: %s, %v", outcome, err)
-	}
-	if o := g.observe(nodeA); o.Role != failover.RolePrimary {
-		t.Errorf("started: %+v", o)
-	}
-}
-
 // R21: whoever resumes a switchover gets the results of the steps that have run.
 func TestSwitchoverIsResumed(t *testing.T) {
 	g := newGroup(t, postgresql.Sync)

@@ -29,9 +29,10 @@ type Client struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	mu    sync.Mutex
-	acked []Ack
-	next  int64
+	mu         sync.Mutex
+	acked      []Ack
+	next       int64
+	unanswered int
 }
 
 // clients counts all clients, so that no two write the same rows.
@@ -58,6 +59,14 @@ func (c *Client) Acked() []Ack {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Ack(nil), c.acked...)
+}
+
+// Unanswered is how many rows were tried and not acknowledged: they may be
+// there.
+func (c *Client) Unanswered() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.unanswered
 }
 
 // Await waits until n further rows are acknowledged, and returns when the first
@@ -108,6 +117,9 @@ func (c *Client) write(ctx context.Context, conn *pgx.Conn) bool {
 	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
 	defer cancel()
 	if _, err := conn.Exec(ctx, "INSERT INTO rows VALUES ($1)", id); err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.unanswered++
 		return false
 	}
 	c.mu.Lock()
