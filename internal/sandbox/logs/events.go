@@ -87,8 +87,12 @@ func checkBatch(events []types.InputLogEvent) error {
 	return nil
 }
 
+// mostEvents bounds a stream, so that a sandbox that runs for long does not
+// grow: the oldest events are forgotten. AWS has no such limit.
+const mostEvents = 20_000
+
 // append adds e in the order of timestamps, after those of the same time, and
-// forgets what the retention of the group has passed.
+// forgets what the retention of the group has passed, or what is too much.
 func (l *Logs) append(g *group, s *stream, e event) {
 	now := l.now()
 	e.ingestion, s.ingestion = now, now
@@ -96,6 +100,9 @@ func (l *Logs) append(g *group, s *stream, e event) {
 	i := sort.Search(len(s.events), func(i int) bool { return s.events[i].timestamp > e.timestamp })
 	s.events = slices.Insert(s.events, i, e)
 	old := sort.Search(len(s.events), func(i int) bool { return !g.expired(s.events[i].timestamp, now) })
+	if len(s.events) > mostEvents {
+		old = max(old, mostEvents/10) // a copy now and then, not with every event
+	}
 	if old > 0 {
 		s.events = slices.Delete(s.events, 0, old)
 	}

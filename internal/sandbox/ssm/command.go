@@ -117,6 +117,7 @@ func (s *SSM) SendCommand(r *wire.Request, in *ssm.SendCommandInput) (*ssm.SendC
 		s.dispatch(reg, c, id, todo)
 	}
 	reg.commands = append(reg.commands, c)
+	reg.retain(now)
 	shown := c.show()
 	return &ssm.SendCommandOutput{Command: &shown}, nil
 }
