@@ -1,14 +1,19 @@
 package provider
 
 import (
+	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	cw "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/detection"
 )
 
 // spoken finds words whatever the lines of a diagnostic are broken at.
@@ -69,4 +74,40 @@ func TestGroupJudgesLiveAlarms(t *testing.T) {
 			{PreConfig: func() { put(true) }, Config: a.group(nil)},
 		},
 	})
+}
+
+// What the README of the module says of its alarms is true of the alarms that it
+// makes: a plan of the example is simulated as `hadr simulate detection --plan`
+// does it.
+func TestModuleKeepsItsDetectionTimes(t *testing.T) {
+	a := startPair(t)
+	e := newExample(t, a, "examples/complete/db2-hadr")
+	e.must(t, "init")
+	e.must(t, "plan", "-out=plan.bin")
+	show := exec.CommandContext(t.Context(), "terraform", "show", "-json", "plan.bin")
+	show.Dir, show.Env = e.dir, e.env
+	plan, err := show.Output()
+	must(t, err)
+	model := detection.NewModel()
+	declared, err := model.ReadPlan(plan)
+	must(t, err)
+	sets, notes, err := model.Sets(declared)
+	must(t, err)
+	alarms := slices.DeleteFunc(sets, func(s detection.Set) bool { return strings.Contains(s.Name, "lease") })
+	if len(alarms) != 2 || len(notes) > 0 {
+		t.Fatalf("%d sets and notes %q, want one set of alarms for each node", len(alarms), notes)
+	}
+	preset, _ := model.Preset(detection.PresetFill)
+	r, err := detection.Simulation{Sets: append(alarms, preset), Trials: 20_000, Seed: 1}.Run(t.Context())
+	must(t, err)
+	for i, x := range r.Sets[0].Failures {
+		other, known := r.Sets[1].Failures[i], r.Sets[2].Failures[i]
+		if x.Worst > 170*time.Second || x.P95 > 145*time.Second || x.Worst != other.Worst || x.Worst != known.Worst || x.P50.Round(5*time.Second) != known.P50.Round(5*time.Second) {
+			t.Errorf("%s: p50 %s, p95 %s, worst %s (other node %s; preset %s, %s); want at most 145 s and 170 s",
+				x.Failure, x.P50, x.P95, x.Worst, other.Worst, known.P50, known.Worst)
+		}
+	}
+	if r.Sets[0].MonthlyUSD != r.Sets[2].MonthlyUSD {
+		t.Errorf("$%.2f a month, the preset $%.2f", r.Sets[0].MonthlyUSD, r.Sets[2].MonthlyUSD)
+	}
 }
