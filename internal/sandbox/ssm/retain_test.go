@@ -20,7 +20,7 @@ func TestRetain(t *testing.T) {
 		sent("young", historyKept, types.CommandInvocationStatusFailed),
 	}}
 	reg.retain(now)
-	if got := fmt.Sprint(len(reg.commands), reg.commands[0].id, reg.commands[1].id); got != "2 old, and runs young" {
+	if got := fmt.Sprintf("%d: %s; %s", len(reg.commands), reg.commands[0].id, reg.commands[1].id); got != "2: old, and runs; young" {
 		t.Errorf("kept: %s", got)
 	}
 	for n := range historyMost + 10 {
