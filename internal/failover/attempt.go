@@ -60,11 +60,7 @@ func (s State) asked(e Asked) (State, []Effect) {
 	s.Attempt = &Attempt{OperationID: e.OperationID, Suspect: e.Node, Human: e.Actor, Trigger: fmt.Sprintf("%s asks: %s", e.Actor, e.Reason), Since: e.At, Force: e.Force}
 	switch {
 	case s.busy():
-		return s.refuse(e.At, Decision{
-			Guard:  GuardBusy,
-			Reason: fmt.Sprintf("operation %s is at step %s", s.Operation.ID, s.Operation.Step),
-			Next:   "hadr history " + s.Group,
-		})
+		return s.refuse(e.At, s.occupied())
 	case e.Node != s.Primary:
 		return s.refuse(e.At, Decision{
 			Guard:  GuardNotPrimary,
@@ -73,6 +69,16 @@ func (s State) asked(e Asked) (State, []Effect) {
 		})
 	}
 	return s.look(e.At)
+}
+
+// occupied words an operation that is in the way, and what becomes of it.
+func (s State) occupied() Decision {
+	op := s.Operation
+	d := Decision{Guard: GuardBusy, Reason: fmt.Sprintf("operation %s is at step %s", op.ID, op.Step), Next: "hadr history " + s.Group}
+	if op.Blocked != "" {
+		d.Reason, d.Next = fmt.Sprintf("operation %s is blocked: %s", op.ID, op.Blocked), op.Next
+	}
+	return d
 }
 
 // look gathers what is known of both nodes (R4).

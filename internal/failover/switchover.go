@@ -26,7 +26,7 @@ func (s State) switchAsked(e SwitchAsked) (State, []Effect) {
 	_, known := s.Config.Node(e.To)
 	switch {
 	case s.Operation != nil:
-		return s.refuse(e.At, Decision{Guard: GuardBusy, Reason: fmt.Sprintf("operation %s is at step %s", s.Operation.ID, s.Operation.Step), Next: "hadr history " + s.Group})
+		return s.refuse(e.At, s.occupied())
 	case !known:
 		return s.refuse(e.At, Decision{Guard: GuardNotPrimary, Reason: fmt.Sprintf("there is no node %q", e.To), Next: "hadr status " + s.Group})
 	case e.To == s.Primary:
