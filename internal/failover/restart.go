@@ -156,7 +156,7 @@ func (s State) restarted(e NodeRead) (State, []Effect) {
 	case e.At.After(op.Deadline):
 		return s.noService(e.At, fmt.Sprintf("role %s, database %s%s", orNone(string(o.Role)), orNone(string(o.Database)), because(o.AnswerError)))
 	case o.Answer == Answered && (o.Database == DatabaseDown || o.Database == DatabaseInactive) && e.At.Sub(op.StepSince) >= settling/2:
-		if s.Fenced[op.To].Confirmed { // R29: is it still?
+		if s.marked(op.To) { // R29: is its machine down?
 			return s, []Effect{ReadInstance{Node: op.To}}
 		}
 		return s.startDatabase(e.At, false)

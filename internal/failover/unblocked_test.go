@@ -77,3 +77,47 @@ func TestNewPrimaryDiesBeforeTheVerification(t *testing.T) {
 		t.Errorf("phase %s, primary %s, effects %q", s.Phase, s.Primary, w.log)
 	}
 }
+
+// TestLonePrimaryStartsOnceItsPartnerIsDown: the partner is fenced and its
+// machine was seen to run, so the database was started with it in vain. Once it
+// is down, the database starts alone (R29).
+func TestLonePrimaryStartsOnceItsPartnerIsDown(t *testing.T) {
+	s, w := steadyState(), newWorld()
+	s.Primary, s.Phase, s.Epoch = "b", Blocked, 9
+	s.Fenced = map[string]Fence{"a": {Epoch: 8, Method: "stop"}}
+	s.Operation = &Operation{
+		ID: "op1", Kind: Restart, From: "b", To: "a", Step: StepRestart, Attempt: 2, Config: s.Config, Routes: map[string]Redirect{},
+		Blocked: "its database does not start", Next: "n", StepSince: now.Add(-time.Hour), Deadline: now.Add(-time.Minute),
+	}
+	w.machine["a"], w.role["b"], w.database["b"] = InstanceStopped, RolePrimary, DatabaseInactive
+	e := quietNight()
+	e.Nodes["a"] = Observation{Node: "a", Answer: Silent, Instance: InstanceStopped}
+	e.Nodes["b"] = Observation{Node: "b", Answer: Answered, Role: RolePrimary, Database: DatabaseInactive, Instance: InstanceRunning}
+	s = w.run(s, e, 500)
+	if s.Phase != Steady || !slices.Contains(w.log, "start database b alone") {
+		t.Errorf("phase %s, effects %q", s.Phase, w.log)
+	}
+	t.Run("but not every minute", func(t *testing.T) {
+		s.Phase, s.Operation = Blocked, &Operation{ID: "op1", Kind: Restart, From: "b", To: "a", Step: StepRestart, Config: s.Config, Blocked: "no", Next: "n"}
+		w.log, e.At = nil, e.At.Add(time.Hour)
+		if w.run(s, e, 500); len(w.log) > 0 {
+			t.Errorf("effects %q", w.log)
+		}
+	})
+}
+
+// TestNobodyServesAfterAnOperatorsSwitch: an operator moved the primary, and
+// the new one died before anybody saw it. People are told, and not every minute.
+func TestNobodyServesAfterAnOperatorsSwitch(t *testing.T) {
+	s, w := steadyState(), newWorld()
+	e := quietNight()
+	e.Nodes["a"] = Observation{Node: "a", Answer: Answered, Role: RoleStandby, Database: DatabaseActive, Instance: InstanceRunning}
+	e.Nodes["b"] = Observation{Node: "b", Answer: Silent, Instance: InstanceStopped}
+	for range 3 {
+		s = w.run(s, e, 50)
+		e.At = e.At.Add(time.Minute)
+	}
+	if len(w.entries) != 1 || w.entries[0].Event != "refused" || w.entries[0].Next == "" {
+		t.Errorf("entries %+v", w.entries)
+	}
+}

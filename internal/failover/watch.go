@@ -99,7 +99,28 @@ func (s State) watched(e Watched) (State, []Effect) {
 		next, more := s.lookAt(e, a)
 		return next, append(effects, more...)
 	}
-	return s, append(effects, s.repairs(e)...)
+	next, more := s.withoutPrimary(e)
+	return next, append(append(effects, more...), next.repairs(e)...)
+}
+
+// withoutPrimary tells people that nobody serves: the recorded primary reads
+// STANDBY, because an operator has moved the primary, and the other node, which
+// nobody has seen as primary yet, does not answer any more.
+func (s State) withoutPrimary(e Watched) (State, []Effect) {
+	o, other := e.Nodes[s.Primary], s.Config.Other(s.Primary)
+	if o.Answer != Answered || o.Role != RoleStandby || e.Nodes[other].Answer == Answered {
+		return s, nil
+	}
+	if s.Refused.Guard == GuardNotPrimary && e.At.Sub(s.Refused.At) < quiet {
+		return s, nil
+	}
+	s.Refused = Refusal{Guard: GuardNotPrimary, At: e.At}
+	entry := Entry{
+		At: e.At, Event: "refused", Kind: Adopt, Epoch: s.Epoch, From: s.Primary, To: other, Outcome: "refused", Actor: "watch",
+		Reason: fmt.Sprintf("node %s is the recorded primary and reads STANDBY, and node %s gives no answer: nobody is seen to serve", s.Primary, other),
+		Next:   fmt.Sprintf("bring node %s back; or, if it is lost, take over by hand on node %s within its window: the group follows it", other, s.Primary),
+	}
+	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }
 
 // lookAt asks every guard about a red alarm.
@@ -111,7 +132,7 @@ func (s State) lookAt(e Watched, a RedAlarm) (State, []Effect) {
 // unblocked goes on with a blocked operation where the cause is seen to be
 // gone: the machine has stopped after all, or every route leads to the primary.
 func (s State) unblocked(e Watched) (State, []Effect) {
-	if node := s.awaitsStop(); node != "" && e.Nodes[node].Instance.Down() {
+	if node := s.awaitsStop(e.At); node != "" && e.Nodes[node].Instance.Down() {
 		return s.retried(Retried{At: e.At, Actor: "watch, as node " + node + " is stopped now"})
 	}
 	if !s.RouteOnly() || s.fenceOpen() {
@@ -131,13 +152,15 @@ func (s State) unblocked(e Watched) (State, []Effect) {
 
 // awaitsStop is the node whose stop lets a blocked operation go on, "" if none
 // does.
-func (s State) awaitsStop() string {
+func (s State) awaitsStop(at time.Time) string {
 	op := s.Operation
 	switch {
 	case op.Step == StepFence, op.Step == StepFenced, op.Step == StepVerify && s.fenceOpen():
 		return op.From
 	case op.Step == StepWithdraw:
 		return op.To
+	case op.Step == StepRestart && s.Fenced[op.To].ConfirmedAt.Equal(at):
+		return op.To // seen now for the first time: the other one may start alone (R29)
 	}
 	return ""
 }
