@@ -18,19 +18,20 @@ var _ agent.Database = postgresql.Local{}
 // A pair in which nothing happens, as the control plane and the agents see it.
 func TestHealthyPair(t *testing.T) {
 	g := newGroup(t, postgresql.Sync)
-	primary, standby := g.observe(nodeA), g.observe(nodeB)
-	if primary.Answer != failover.Answered || !primary.ServesAsPrimary() || primary.State != "read_write" || primary.PartnerLost ||
+	primary := g.eventually(nodeA, "primary", failover.Observation.ServesAsPrimary)
+	standby := g.eventually(nodeB, "a fit standby", fit)
+	if primary.State != "read_write" || primary.PartnerLost ||
 		primary.PartnerStatus != "streaming sync" || primary.WaitsForStandby || primary.SettingsDiffer != "" || primary.Position == 0 {
 		t.Errorf("primary: %+v", primary)
 	}
-	if !fit(standby) || standby.State != "streaming" || standby.ConnectedSince.IsZero() || standby.Position < primary.Position || !standby.PromoteUntil.After(standby.HostTime) {
+	if standby.State != "streaming" || standby.ConnectedSince.IsZero() || standby.Position < primary.Position || !standby.PromoteUntil.After(standby.HostTime) {
 		t.Errorf("standby: %+v, position of the primary before %d", standby, primary.Position)
 	}
 	a := g.local(nodeA)
-	if o := a.View(g.within(patience), g.of("a")); !o.ServesAsPrimary() || o.ReadAt.IsZero() || o.Trouble != "" {
+	if o := g.view(nodeA, "primary", failover.Observation.ServesAsPrimary); o.ReadAt.IsZero() || o.Trouble != "" {
 		t.Errorf("view of the primary: %+v", o)
 	}
-	if o := g.local(nodeB).View(g.within(patience), g.of("b")); !fit(o) || o.Trouble != "" {
+	if o := g.view(nodeB, "a fit standby", fit); o.Trouble != "" {
 		t.Errorf("view of the standby: %+v", o)
 	}
 	for range 2 {
@@ -52,9 +53,7 @@ func TestHealthyPair(t *testing.T) {
 	pgtest.Eventually(t, patience, "a ping passes", func() bool {
 		return g.observe(nodeB).PromoteUntil.Sub(standby.PromoteUntil) > 3*time.Second
 	})
-	if o := g.observe(nodeB); !fit(o) {
-		t.Errorf("after a quiet while: %+v", o)
-	}
+	g.eventually(nodeB, "fit after a quiet while", fit)
 }
 
 // R6: an orderly stop that was announced is told apart from a crash until the
@@ -79,9 +78,7 @@ func TestStoppedPrimary(t *testing.T) {
 	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.OK {
 		t.Fatalf("start in the role on disk: %s, %v", outcome, err)
 	}
-	if o := a.View(g.within(patience), g.of("a")); !o.ServesAsPrimary() {
-		t.Errorf("view of a started primary: %+v", o)
-	}
+	g.view(nodeA, "primary", failover.Observation.ServesAsPrimary)
 	if err := a.Kill(g.within(patience), g.of("a")); err != nil {
 		t.Fatal(err)
 	}

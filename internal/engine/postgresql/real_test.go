@@ -194,20 +194,32 @@ func (g *group) promote(n failover.NodeConfig, epoch uint64) control.PromotionRe
 	return r
 }
 
-// eventually waits until a node reads as wanted.
+// eventually waits until the control plane reads a node as wanted.
 func (g *group) eventually(n failover.NodeConfig, what string, holds func(failover.Observation) bool) failover.Observation {
 	g.t.Helper()
-	var last failover.Observation
-	end := time.Now().Add(patience)
-	for {
-		if last = g.observe(n); holds(last) {
-			return last
+	return g.until(n, what, g.observe, holds)
+}
+
+// view waits until the agent of a node reads it as wanted.
+func (g *group) view(n failover.NodeConfig, what string, holds func(failover.Observation) bool) failover.Observation {
+	g.t.Helper()
+	return g.until(n, what, func(n failover.NodeConfig) failover.Observation {
+		return g.local(n).View(g.within(patience), g.of(n.ID))
+	}, holds)
+}
+
+func (g *group) until(n failover.NodeConfig, what string, read func(failover.NodeConfig) failover.Observation, holds func(failover.Observation) bool) (last failover.Observation) {
+	g.t.Helper()
+	defer func() {
+		if g.t.Failed() {
+			g.t.Logf("node %s at last: %+v", n.ID, last)
 		}
-		if time.Now().After(end) {
-			g.t.Fatalf("node %s: not %s within %s: %+v", n.ID, what, patience, last)
-		}
-		_ = clock.System().Sleep(g.t.Context(), 300*time.Millisecond)
-	}
+	}()
+	pgtest.Eventually(g.t, patience, "node "+n.ID+" reads as "+what, func() bool {
+		last = read(n)
+		return holds(last)
+	})
+	return last
 }
 
 func fit(o failover.Observation) bool {

@@ -45,9 +45,9 @@ func TestRejoinNeedsReseed(t *testing.T) {
 	if outcome, err := g.engine.StartDatabase(g.within(2*patience), g.order(nodeA, 2)); outcome != failover.Failed || !strings.Contains(err.Error(), "pg_rewind did not end") {
 		t.Errorf("start: %s, %v", outcome, err)
 	}
-	if o := g.observe(nodeA); o.Database != failover.DatabaseDown || !strings.Contains(o.FitnessWhy, "pg_rewind did not end") {
-		t.Errorf("node a: %+v", o)
-	}
+	g.eventually(nodeA, "half rewound", func(o failover.Observation) bool {
+		return o.Database == failover.DatabaseDown && strings.Contains(o.FitnessWhy, "pg_rewind did not end")
+	})
 }
 
 // A standby that was away for so long that its primary has no log for it.

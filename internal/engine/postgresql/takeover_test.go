@@ -21,9 +21,9 @@ func TestCrashSync(t *testing.T) {
 	g.A.Crash(t)
 	crashed := time.Now()
 
-	if o := g.observe(nodeA); o.Database != failover.DatabaseDown || o.Role != failover.RolePrimary {
-		t.Errorf("the crashed primary: %+v", o)
-	}
+	g.eventually(nodeA, "a primary that is down", func(o failover.Observation) bool {
+		return o.Database == failover.DatabaseDown && o.Role == failover.RolePrimary
+	})
 	if o := g.eventually(nodeB, "without its primary", func(o failover.Observation) bool { return o.PartnerLost }); o.Fitness != failover.Fit {
 		t.Fatalf("the standby: %+v", o)
 	}
@@ -44,9 +44,9 @@ func TestCrashSync(t *testing.T) {
 	}
 	t.Logf("rejoin: %s", back.Detail)
 	g.eventually(nodeA, "a fit standby", fit)
-	if o := g.observe(nodeB); o.PartnerStatus != "streaming sync" || o.WaitsForStandby {
-		t.Errorf("the new primary does not wait for its standby: %+v", o)
-	}
+	g.eventually(nodeB, "a primary whose commits wait for its standby", func(o failover.Observation) bool {
+		return o.PartnerStatus == "streaming sync" && !o.WaitsForStandby && !o.BlockedUntil.IsZero()
+	})
 	// A standby that follows already is left alone.
 	started := g.A.Query(t, "SELECT pg_postmaster_start_time()::text")
 	if r := g.rejoin(nodeA, 2); r.Outcome != failover.OK || g.A.Query(t, "SELECT pg_postmaster_start_time()::text") != started {
@@ -176,9 +176,7 @@ func TestOrdersOnARealNode(t *testing.T) {
 	if r := g.engine.Promote(g.within(2*patience), late, nil); r.Outcome != failover.Failed || !strings.Contains(r.Detail, "deadline") {
 		t.Errorf("late: %+v", r)
 	}
-	if o := g.observe(nodeB); o.Role != failover.RoleStandby {
-		t.Fatalf("a late order changed the node: %+v", o)
-	}
+	g.eventually(nodeB, "a standby still", fit)
 	again := g.order(nodeB, 2)
 	first := g.engine.Promote(g.within(2*patience), again, nil)
 	if second := g.engine.Promote(g.within(2*patience), again, nil); first.Outcome != failover.OK || second != first {

@@ -11,7 +11,6 @@ mark() {
 
 mkdir -p "$state"
 answer=$(sql 2 "$status_sql")
-code=$?
 heard=$(date +%s.%N)
 contact=$(printf '%s\n' "$answer" | sed -n 's/^contact //p')
 if [ -n "$contact" ]; then
@@ -39,12 +38,15 @@ section addresses
 ip addr show
 section database
 printf '%s\n' "$answer" | sed '/^contact /d'
-if [ "$code" -ne 0 ]; then
+case "$answer" in
+*'{"version"'*'}'*) ;;
+*)
 	section server
 	if server_runs; then printf 'runs\n'; else printf 'down\n'; fi
 	section on_disk
 	if [ -f "$data/standby.signal" ]; then printf 'standby\n'; else printf 'primary\n'; fi
 	section control
 	run 5 "$bin/pg_controldata -D $data"
-fi
+	;;
+esac
 section end
