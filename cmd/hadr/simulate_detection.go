@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type simulation struct {
 	ingestion, call        string
 	conditions             detection.Conditions
 	model                  detection.Model
+	prices                 []string
 	plot                   string
 	json                   bool
 }
@@ -71,7 +73,8 @@ and may be given a name: --set fast=fill+lease:6s/2s.
 
 A suspicion is no takeover: the function looks at both nodes first.
 How AWS ingests metrics is not published: --ingestion, --loss and --cuts are
-assumptions, and so are the evaluation range and the cut-off of alarms.`)
+assumptions, and so are the evaluation range and the cut-off of alarms. The cost is
+for comparing: us-east-1, without free tier, and --price sets other prices.`)
 	return b.String()
 }
 
@@ -96,6 +99,7 @@ func (s *simulation) flags(cmd *cobra.Command) {
 	f.BoolVar(&s.model.HighResolution, "high-resolution", false, "the probe is published with StorageResolution 1")
 	f.DurationVar(&s.model.Assumed.ExpressionCutoff, "expression-cutoff", s.model.Assumed.ExpressionCutoff, "how long ago a period must have ended before an alarm on an expression uses it")
 	f.IntVar(&s.model.Assumed.ExtraPeriods, "extra-periods", s.model.Assumed.ExtraPeriods, "how many periods beyond its own an evaluation looks at; -1 = as measured")
+	f.StringArrayVar(&s.prices, "price", nil, "another price in US dollars, such as thousand-puts=0.02, composite-alarm=0.50 or million-writes=1.25")
 	f.StringVar(&s.plot, "plot", "", "draw the distributions into this file (.svg or .png)")
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("plan", "group")
@@ -121,6 +125,9 @@ func (s *simulation) run(cmd *cobra.Command, o *options) error {
 		return err
 	}
 	task.Conditions, task.Healthy = s.conditions, s.conditions
+	if task.Prices, err = parsePrices(s.prices); err != nil {
+		return err
+	}
 	if err := s.model.Probe.Check(); err != nil {
 		return err
 	}
@@ -170,6 +177,22 @@ func drawTo(file string, r detection.Report, format chart.Format) error {
 		return fmt.Errorf("--plot %s: %w", file, err)
 	}
 	return nil
+}
+
+// parsePrices reads NAME=USD.
+func parsePrices(texts []string) (*detection.Prices, error) {
+	p := detection.AssumedPrices
+	for _, text := range texts {
+		name, value, _ := strings.Cut(text, "=")
+		usd, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return nil, fmt.Errorf("--price %q: want NAME=USD, such as thousand-puts=0.02", text)
+		}
+		if err := p.Set(name, usd); err != nil {
+			return nil, fmt.Errorf("--price: %w", err)
+		}
+	}
+	return &p, nil
 }
 
 func latencyText(l detection.Latency) string { return l.P50.String() + "," + l.P99.String() }

@@ -123,6 +123,9 @@ func TestSimulateRefuses(t *testing.T) {
 		"no such file":                          {"--plan", "missing.json"},
 		"not the output of terraform show":      {"--plan", "-"},
 		"the model does not know its metric":    {"--alarm", "cpu=Average > 90; metric=AWS/EC2/CPUUtilization"},
+		"want NAME=USD":                         {"--price", "puts"},
+		`price "puts" is none of alarm`:         {"--price", "puts=1"},
+		"is no price in US dollars":             {"--price", "alarm=-1"},
 		"none of the others can be":             {"--plan", "-", "--group", "orders"},
 	} {
 		if out, err := simulated(t, "", args...); err == nil || !strings.Contains(err.Error(), want) {

@@ -17,7 +17,7 @@ type Detector interface {
 	// Notes are what a person should know about the detector's figures.
 	Notes() []string
 	// charges are what a pair of nodes pays for it in a month.
-	charges() []charge
+	charges(p Prices) []charge
 
 	signals() []*Signal
 	// horizon is how long before and after a failure its signals are needed.

@@ -19,6 +19,7 @@ type Simulation struct {
 	Seed       uint64     // the same seed gives the same figures
 	Conditions Conditions // of the failures
 	Healthy    Conditions // of the days without a failure
+	Prices     *Prices    // nil = AssumedPrices
 }
 
 // Limits of a simulation.
@@ -58,8 +59,12 @@ func (s Simulation) Run(ctx context.Context) (Report, error) {
 	}
 	r := Report{Seed: s.Seed, Trials: s.Trials, Days: s.Days, Conditions: s.Conditions, Healthy: s.Healthy}
 	c := s.compile()
+	prices := AssumedPrices
+	if s.Prices != nil {
+		prices = *s.Prices
+	}
 	for _, set := range s.Sets {
-		bill := set.Cost()
+		bill := set.Cost(prices)
 		r.Sets = append(r.Sets, SetReport{Name: set.Name, Notes: set.Notes(), Cost: bill, MonthlyUSD: Monthly(bill), FalseAlarms: Rate{Days: s.Days}})
 	}
 	for _, f := range s.Failures {

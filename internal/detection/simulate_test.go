@@ -3,6 +3,7 @@ package detection
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,25 @@ func TestFillKeepsItsObjectives(t *testing.T) {
 	}
 	if r.Sets[0].MonthlyUSD != r.Sets[1].MonthlyUSD {
 		t.Errorf("$%.2f a month, and the reference design $%.2f", r.Sets[1].MonthlyUSD, r.Sets[0].MonthlyUSD)
+	}
+}
+
+// A charge that several detectors share is paid once.
+func TestCost(t *testing.T) {
+	p := Prices{AlarmMetric: 1, HighResolution: 10, Composite: 100, CustomMetric: 1000}
+	for set, want := range map[string]float64{
+		"fill":                      2*4 + 2*100 + 2*2*1000, // four alarms, a composite one, two metrics on each node
+		"fill+reference":            2*5 + 4*100 + 2*2*1000, // the plain sample count comes on top
+		"high-resolution":           2*2*10 + 2*2 + 2*100 + 2*2*1000,
+		"lease:20s/5s+lease:20s/5s": 0,
+	} {
+		if got := Monthly(sets(t, set)[0].Cost(p)); got != want {
+			t.Errorf("%s costs %g a month, want %g", set, got, want)
+		}
+	}
+	// 730 hours: a renewal and a read every 5 s.
+	if got := Monthly(sets(t, "lease:20s/5s+lease:20s/5s")[0].Cost(Prices{MillionWrites: 1e6, MillionReads: 1})); math.Abs(got-525_600.5256) > 1e-6 {
+		t.Errorf("a lease costs %f", got)
 	}
 }
 

@@ -52,7 +52,7 @@ func (v View) Notes() []string {
 
 func (v View) signals() []*Signal                            { return nil }
 func (v View) horizon(Failure) (before, after time.Duration) { return 0, 0 }
-func (v View) charges() []charge                             { return nil }
+func (v View) charges(Prices) []charge                       { return nil }
 
 func (v View) watcher(r *rand.Rand) watcher { return &viewWatcher{v, r} }
 
