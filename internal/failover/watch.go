@@ -105,10 +105,10 @@ func (s State) watched(e Watched) (State, []Effect) {
 
 // withoutPrimary tells people that nobody serves: the recorded primary reads
 // STANDBY, because an operator has moved the primary, and the other node, which
-// nobody has seen as primary yet, does not answer any more.
+// nobody has seen as primary yet, is none any more.
 func (s State) withoutPrimary(e Watched) (State, []Effect) {
 	o, other := e.Nodes[s.Primary], s.Config.Other(s.Primary)
-	if o.Answer != Answered || o.Role != RoleStandby || e.Nodes[other].Answer == Answered {
+	if o.Answer != Answered || o.Role != RoleStandby || e.Nodes[other].ServesAsPrimary() {
 		return s, nil
 	}
 	if s.Refused.Guard == GuardNotPrimary && e.At.Sub(s.Refused.At) < quiet {
@@ -117,7 +117,7 @@ func (s State) withoutPrimary(e Watched) (State, []Effect) {
 	s.Refused = Refusal{Guard: GuardNotPrimary, At: e.At}
 	entry := Entry{
 		At: e.At, Event: "refused", Kind: Adopt, Epoch: s.Epoch, From: s.Primary, To: other, Outcome: "refused", Actor: "watch",
-		Reason: fmt.Sprintf("node %s is the recorded primary and reads STANDBY, and node %s gives no answer: nobody is seen to serve", s.Primary, other),
+		Reason: fmt.Sprintf("node %s is the recorded primary and reads STANDBY, and node %s is not seen to serve: nobody does", s.Primary, other),
 		Next:   fmt.Sprintf("bring node %s back; or, if it is lost, take over by hand on node %s within its window: the group follows it", other, s.Primary),
 	}
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}

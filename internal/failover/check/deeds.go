@@ -19,7 +19,7 @@ func (c *cores) doing(s step) string {
 		if s.action.answer != good {
 			return "can't seal the lease."
 		}
-		return "decides to act, and seals the lease of the primary."
+		return "seals the lease of the primary."
 	case doReadInstance:
 		if s.action.fault == InstanceUnread {
 			return "can't read the machine of node " + n + "."

@@ -157,8 +157,8 @@ func (w *world) activate(i int, alone bool) {
 		n.database = active
 	default:
 		n.database = inactive
-		n.diverged = n.diverged || o.role == primary
 	}
+	n.diverged = n.diverged || alone && o.role == primary
 	if n.database == active && n.role == primary && !alone {
 		w.conn = gone
 		w.connect()

@@ -32,7 +32,7 @@ var verdicts = [...]string{
 	twoWriters:    "Two nodes acknowledge commits that the other one does not have.",
 	lostCommit:    "A database without an acknowledged commit accepts writes: the commit is lost.",
 	shotHealthy:   "A primary that works, and says so, is about to be stopped.",
-	shotByAGhost:  "A stop of long ago hits the primary.",
+	shotByAGhost:  "A node that nobody wants to stop any more is stopped, on an old look at the record.",
 	wrongEndpoint: "The endpoint leads to a node that is not the recorded primary, and no operation is running.",
 	noExit:        "The operation is blocked and names no way out.",
 	notRedirected: "The new primary serves, and nobody leads the clients to it, for want of the record alone.",

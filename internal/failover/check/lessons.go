@@ -5,9 +5,9 @@ import "github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 // Lesson is what a rule is for: the bound within which the search finds the
 // story that the rule closes, once it is left out.
 type Lesson struct {
-	Rule  failover.Rule
-	Says  string // the rule in a sentence
-	Setup Setup
+	Rule failover.Rule
+	Says string // the rule in a sentence
+	Setup
 	// Beside are rules that close the same story, too, and are left out on both
 	// sides of the comparison.
 	Beside failover.Rules
@@ -29,6 +29,8 @@ func watched2(f int, allowed ...Fault) Setup {
 	return s
 }
 
+func (s Setup) swift() Setup { s.Swift = true; return s }
+
 func (s Setup) from(b Begin) Setup { s.Begin = b; return s }
 
 func (s Setup) with(people int, deeds ...Deed) Setup {
@@ -47,10 +49,10 @@ func before() []Lesson {
 		{Rule: failover.R1, Says: "An alarm belongs to the group and node that the record names, never to those in its text.",
 			Setup: alone(1, CheckLies)},
 		{Rule: failover.R2, Says: "An event that is delivered again goes on with its operation; it is no duplicate to be dropped.",
-			Setup: alone(1, RunnerDies).from(PrimaryLost), Beside: failover.Of(failover.R32),
+			Setup: alone(1, RunnerDies).from(PrimaryLost).swift(), Beside: failover.Of(failover.R32),
 			Also: "The minutely look (R32) would find it, too; here nobody looks."},
 		{Rule: failover.R3, Says: "An event from before the last change of primary is stale, but an alarm that is still red is evidence.",
-			Setup: alone(2, AlarmLies, DatabaseDies).from(TakenOver)},
+			Setup: alone(2, AlarmLies, DatabaseDies).swift().from(TakenOver)},
 		{Rule: failover.R4, Says: "A primary whose commits wait for its standby is not taken over.",
 			Setup: alone(1, LinkBreaks)},
 		{Rule: failover.R5, Says: "A committed probe below the threshold, newer than the last bad one, vetoes.",
@@ -73,9 +75,9 @@ func claiming() []Lesson {
 		{Rule: failover.R11, Says: "Writes to the record change their own attributes, under conditions, and never the whole item.",
 			Setup: alone(0).from(PrimaryLost).with(1, Pauses)},
 		{Rule: failover.R12, Says: "Machines and nodes are marked with table and epoch; a foreign or older authority is refused.",
-			Elsewhere: "The model has one authority.", Test: "internal/statetable TestCreateStateReadsTheNodes"},
+			Elsewhere: "The model has one authority.", Test: "internal/fence TestStop, internal/engine/document guards_test.go"},
 		{Rule: failover.R13, Says: "An operation works on the configuration that it began with.",
-			Elsewhere: "The configuration of the model does not change.", Test: "internal/control TestSnapshot"},
+			Elsewhere: "The configuration of the model does not change.", Test: "internal/engine/db2 TestPinnedVersions"},
 		{Rule: failover.R14, Says: "The recorded primary changes only when PRIMARY was read on the new node.",
 			Setup: alone(1, CommandFailed).from(PrimaryLost)},
 	}
@@ -83,10 +85,10 @@ func claiming() []Lesson {
 
 func fencing() []Lesson {
 	prompt := watched2(3, LinkBreaks, NodeSilent, StopRejected)
-	prompt.Agents, prompt.Prompt = false, true
-	noAgent := watched2(2, LinkBreaks, NodeSilent)
+	prompt.Agents, prompt.Prompt, prompt.Swift = false, true, true
+	noAgent := watched2(2, LinkBreaks, NodeSilent).swift()
 	noAgent.Agents = false
-	ghost := alone(2, NodeCut, CommandFailed)
+	ghost := alone(1, MachineStarted).from(TakenOver).with(1, Rejoins)
 	ghost.Runners = 2
 	return []Lesson{
 		{Rule: failover.R15, Says: "The standby is promoted only after the stop of the old primary was accepted and read.",
@@ -95,11 +97,11 @@ func fencing() []Lesson {
 		{Rule: failover.R16, Says: "Without a dead-man in force, the standby is promoted only once the old primary is stopped.",
 			Setup: noAgent},
 		{Rule: failover.R17, Says: "Only a machine that is read as stopped is confirmed to be fenced.",
-			Setup: alone(2, LinkBreaks, NodeSilent)},
+			Setup: alone(2, LinkBreaks, NodeSilent).swift()},
 		{Rule: failover.R18, Says: "The fence is on the record before the promotion, and a fenced node that runs is stopped again.",
 			Setup: alone(1, MachineStarted).from(PrimaryLost)},
 		{Rule: failover.R19, Says: "Nothing is promoted by plain force, and nothing that is not proven to be complete.",
-			Setup: alone(2, LinkBreaks, PowerLost)},
+			Setup: alone(2, LinkBreaks, PowerLost).swift()},
 		{Rule: failover.R20, Says: "The standby is read again before the fence, and the old primary started again where it can't be promoted.",
 			Setup: alone(1, DatabaseDies).from(PrimaryLost)},
 		{Rule: failover.R21, Says: "A command runs once, and not after its deadline.",
@@ -114,13 +116,14 @@ func fencing() []Lesson {
 }
 
 func after() []Lesson {
-	denied := alone(1, MoveDenied).from(PrimaryLost)
+	denied := alone(1, MoveDenied).swift().from(PrimaryLost)
 	denied.Tables = 2
 	return []Lesson{
 		{Rule: failover.R25, Says: "A takeover ends with a connection through each route table.",
 			Setup: alone(1, PathBlocked).from(PrimaryLost)},
 		{Rule: failover.R26, Says: "Every route is tried; one that is denied holds up no other.",
-			Setup: denied},
+			Setup: denied, Beside: failover.Of(failover.R32),
+			Also: "The minutely look (R32) would repair the route; here nobody looks."},
 		{Rule: failover.R27, Says: "Where the record gives no answer after the promotion, the redirect is finished without it.",
 			Setup: alone(1, RecordDown).from(PrimaryLost)},
 		{Rule: failover.R28, Says: "A node is back when it is read as a fit standby in peer state, not when a command succeeded.",
@@ -128,26 +131,27 @@ func after() []Lesson {
 		{Rule: failover.R29, Says: "The recorded primary alone may start without its standby, if that one is fenced and stopped.",
 			Setup: alone(1, PowerLost).from(TakenOver)},
 		{Rule: failover.R30, Says: "The next failure is not ignored because of the last one.",
-			Setup: alone(2, MoveDenied, PowerLost).from(PrimaryLost)},
+			Setup: alone(2, MoveDenied, PowerLost).swift().from(PrimaryLost)},
 		{Rule: failover.R31, Says: "Where the standby is unfit and the primary is certainly down, the primary is started in place.",
 			Setup: alone(1, PowerLost)},
 		{Rule: failover.R32, Says: "Nothing is delivered only once: a look every minute sees what events have missed.",
 			Setup: alone(1, EventLost).from(PrimaryLost)},
 		{Rule: failover.R33, Says: "Asynchronous engines declare how much they may lose, and measure it.",
-			Elsewhere: "The pair of the model replicates synchronously.", Test: "internal/engine/postgresql"},
+			Elsewhere: "The pair of the model replicates synchronously.", Test: "internal/engine/postgresql TestStandbyBeyondItsRPO"},
 	}
 }
 
-// Learn searches with the rule left out, and with all kept.
-func (l Lesson) Learn() (without, with Result) {
-	return l.search(l.Beside | failover.Of(l.Rule)), l.search(l.Beside)
-}
+// Without searches with the rule left out.
+func (l Lesson) Without() Result { return l.search(l.Beside | failover.Of(l.Rule)) }
+
+// Kept searches with the rule.
+func (l Lesson) Kept() Result { return l.search(l.Beside) }
 
 // lessonLimit bounds a search of a lesson that finds nothing.
 const lessonLimit = 400_000
 
 func (l Lesson) search(off failover.Rules) Result {
-	s := l.Setup
+	s := l.Setup // a copy
 	s.Off = off
 	return Search{Setup: s, Calm: 1, Limit: lessonLimit}.Run()
 }

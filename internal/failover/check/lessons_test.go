@@ -1,36 +1,39 @@
 package check_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
-	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover/check"
 )
 
 // TestEveryRuleHasItsStory: without a rule the search finds what the rule
-// closes, and with it nothing.
+// closes.
 func TestEveryRuleHasItsStory(t *testing.T) {
-	for _, l := range check.Lessons() {
-		t.Run(l.Rule.String(), func(t *testing.T) {
-			if l.Elsewhere != "" {
-				t.Skip(l.Elsewhere)
-			}
-			t0 := time.Now()
-			without, with := l.Learn()
-			t.Logf("%d states %s, kept %d states %s complete %v", without.States, time.Since(t0), with.States, with.Found, with.Complete)
-			if without.Found == "" {
-				t.Errorf("no story without the rule, in %d states", without.States)
-			}
-			for _, line := range without.Story {
-				t.Log(line)
-			}
-			t.Log(without.Found)
-			if with.Found != "" {
-				t.Errorf("with the rule: %s", with.Found)
-				for _, line := range with.Story {
-					t.Log(line)
-				}
-			}
-		})
+	learned := check.Learn()
+	for _, l := range learned {
+		switch {
+		case l.Elsewhere != "" && l.Test == "":
+			t.Errorf("%s is not in the model, and no test is named that shows it", l.Rule)
+		case l.Elsewhere == "" && l.Result.Found == "":
+			t.Errorf("%s: no story without the rule, in %d states", l.Rule, l.Result.States)
+		}
+	}
+	killed, searched, left := check.Killed(learned)
+	t.Logf("%d of %d rules that the model reaches have their story; without: %v", killed, searched, left)
+}
+
+// TestPage: the documentation tells what the search finds now.
+func TestPage(t *testing.T) {
+	file := filepath.Join("..", "..", "..", "docs", "guides", "rules.md")
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: run make generate", err)
+	}
+	if diff := cmp.Diff(string(got), check.Page(check.Learn())); diff != "" {
+		t.Errorf("%s is not what the search finds (-file +search): run make generate\n%s", file, diff)
 	}
 }

@@ -22,6 +22,9 @@ func (x *explorer) time(w *world) {
 		}
 		last = 1
 		if r.mode == busy && (r.work[0].what() != doWait || r.dirty) || r.slept {
+			if x.setup.Swift {
+				return
+			}
 			last = 0
 			break
 		}
@@ -43,7 +46,7 @@ func (x *explorer) pass(w *world, span int) {
 		}
 		r.core = x.change(r.core, what)
 		r.checked = false
-		r.slept = r.mode == yielding || r.work[0].what() == doWait && !r.dirty
+		r.slept = r.mode == yielding || r.work[0].what() == doWait && (!r.dirty || r.offline)
 	}
 	w.lateMove = less8(w.lateMove, ticks)
 	for _, c := range []*command{&w.cmd, &w.old} {
@@ -229,7 +232,8 @@ func (x *explorer) trouble(w *world) {
 		x.broken(w, ClockWrong, 0, func(w *world) { w.skew = true })
 	}
 	if w.routes == ([2]uint8{}) {
-		x.broken(w, PathBlocked, 1, func(w *world) { w.hole = true })
+		// It happens alone: another failure takes its place on the record.
+		x.broken(w, PathBlocked, 1, func(w *world) { w.hole, w.faults = true, 0 })
 	}
 	for i := range w.nodes {
 		x.troubleOf(w, i)

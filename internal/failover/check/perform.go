@@ -139,7 +139,12 @@ func (w *world) shut(not bool) {
 
 func (p performance) stop() {
 	n := int(p.t.node())
-	accept := func(w *world) { p.accept(w, n) }
+	accept := func(w *world) {
+		if f := p.about(w.record); w.nodes[n].serves() && !f.fenced[n] && (f.id == "" || f.kind == failover.Rejoin) {
+			w.wrong = shotByAGhost
+		}
+		p.accept(w, n)
+	}
 	p.ends(NoFault, hint{kind: stopRequested}, accept)
 	p.ends(StopRejected, hint{kind: stopRequested, answer: failed}, nil)
 	p.ends(StopUnknown, hint{kind: stopRequested, answer: unknown}, nil)
@@ -289,7 +294,9 @@ func (p performance) promote() {
 	p.ends(NoFault, h, run)
 	p.ends(PromoteLost, hint{kind: promoted, answer: unknown}, run)
 	p.ends(PromoteUnknown, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, unsent) })
-	p.ends(PromoteLate, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, flying) })
+	if ticks > 0 || p.off(failover.R21) {
+		p.ends(PromoteLate, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, flying) })
+	}
 	p.ends(CommandFailed, hint{kind: promoted, answer: failed}, func(w *world) { send(w, refused) })
 }
 

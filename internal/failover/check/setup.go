@@ -16,8 +16,8 @@ type Setup struct {
 	// Sweep lets nothing go wrong after the last fault: each one happens at every
 	// moment, and then the group is seen to come to rest.
 	Sweep bool
-	// Prompt stops take effect at once.
-	Prompt bool
+	// Prompt stops take effect at once, and swift runners are never held up.
+	Prompt, Swift bool
 
 	Allowed Faults         // 0: all
 	Persons Deeds          // 0: all
