@@ -53,7 +53,7 @@ func (r *commandDocumentResource) Schema(_ context.Context, _ resource.SchemaReq
 		"kind": schema.StringAttribute{Required: true, PlanModifiers: replace, Validators: []validator.String{stringvalidator.OneOf(documentKinds()...)},
 			MarkdownDescription: "What the document does on a host: `db2_status` reads a database's own view, `db2_takeover` promotes the standby within its peer window, " +
 				"`db2_forced_takeover` does so outside of it at a person's word, `db2_switchover` changes the roles in order, `db2_start` starts a database in the role that it has, `db2_rejoin` brings an old primary back as standby, " +
-				"`path_check` opens a TCP connection to the endpoint."},
+				"`path_check` opens a TCP connection to the endpoint, `agent_install` installs a version of `hadr-agent` whose digest is known, and reports its health."},
 		"content": schema.StringAttribute{Computed: true,
 			MarkdownDescription: "The document (JSON). It comes with the provider, so a new version of the provider may change it; the change is a new default version of the document."},
 		"document_version": schema.StringAttribute{Computed: true, MarkdownDescription: "Default version of the document."},

@@ -1,12 +1,17 @@
 package provider
 
 import (
+	"github.com/hadr-dev/terraform-provider-hadr/internal/agent/install"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
 )
+
+// agentInstall is the kind of the document that is no engine's.
+const agentInstall = "agent_install"
 
 // documents are the kinds of hadr_command_document, and the engine's document
 // of each.
 var documents = map[string]string{
+	agentInstall:          agentInstall,
 	"db2_status":          "status",
 	"db2_takeover":        "takeover",
 	"db2_forced_takeover": "forced_takeover",
@@ -21,6 +26,10 @@ func documentKinds() []string { return sortedKeys(documents) }
 // documentContent is the text of a kind of document, and false for an unknown
 // kind.
 func documentContent(kind string) (string, bool) {
+	if kind == agentInstall {
+		text, err := install.Document().Content()
+		return text, err == nil
+	}
 	d, err := db2.DocumentOf(documents[kind])
 	if err != nil {
 		return "", false

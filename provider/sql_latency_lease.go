@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -26,9 +27,29 @@ const (
 
 // leaseModel is the lease of a group, as the agent of one node keeps it.
 type leaseModel struct {
-	Duration types.Int64  `tfsdk:"duration_seconds"`
-	Interval types.Int64  `tfsdk:"interval_seconds"`
-	Function types.String `tfsdk:"function"`
+	Duration types.Int64
+	Interval types.Int64
+	Function types.String
+}
+
+var leaseTypes = map[string]attr.Type{
+	"duration_seconds": types.Int64Type, "interval_seconds": types.Int64Type, "function": types.StringType,
+}
+
+// leaseOf reads the attribute, nil where it is not set or not known yet.
+func leaseOf(o types.Object) *leaseModel {
+	if o.IsNull() || o.IsUnknown() {
+		return nil
+	}
+	var m leaseModel
+	var ok [3]bool
+	m.Duration, ok[0] = o.Attributes()["duration_seconds"].(types.Int64)
+	m.Interval, ok[1] = o.Attributes()["interval_seconds"].(types.Int64)
+	m.Function, ok[2] = o.Attributes()["function"].(types.String)
+	if ok != [3]bool{true, true, true} {
+		return nil // the schema lets no other object pass
+	}
+	return &m
 }
 
 func leaseSchema() schema.SingleNestedAttribute {
@@ -88,12 +109,13 @@ func (m *leaseModel) expand(p *statetable.Probe) {
 	p.Function = m.Function.ValueString()
 }
 
-func flattenLease(p statetable.Probe) *leaseModel {
+func flattenLease(p statetable.Probe) types.Object {
 	if p.LeaseDuration == 0 {
-		return nil
+		return types.ObjectNull(leaseTypes)
 	}
-	return &leaseModel{
-		Duration: types.Int64Value(int64(p.LeaseDuration / time.Second)), Interval: types.Int64Value(int64(p.LeaseInterval / time.Second)),
-		Function: types.StringValue(p.Function),
-	}
+	return types.ObjectValueMust(leaseTypes, map[string]attr.Value{
+		"duration_seconds": types.Int64Value(int64(p.LeaseDuration / time.Second)),
+		"interval_seconds": types.Int64Value(int64(p.LeaseInterval / time.Second)),
+		"function":         types.StringValue(p.Function),
+	})
 }

@@ -54,7 +54,7 @@ type sqlLatencyMetricModel struct {
 	Timeout     types.Int64  `tfsdk:"timeout_seconds"`
 	ThresholdMS types.Int64  `tfsdk:"threshold_milliseconds"`
 	SentinelMS  types.Int64  `tfsdk:"sentinel_milliseconds"`
-	Lease       *leaseModel  `tfsdk:"lease"`
+	Lease       types.Object `tfsdk:"lease"`
 	Dimensions  types.Map    `tfsdk:"dimensions"`
 }
 
@@ -112,7 +112,7 @@ func (r *sqlLatencyMetricResource) ValidateConfig(ctx context.Context, req resou
 			Next:  "Set sentinel_milliseconds above threshold_milliseconds",
 		}.ErrorAt(path.Root("sentinel_milliseconds")))
 	}
-	resp.Diagnostics.Append(m.Lease.validate()...)
+	resp.Diagnostics.Append(leaseOf(m.Lease).validate()...)
 }
 
 // lessThan compares two values of a configuration with their defaults; ok is
@@ -157,7 +157,7 @@ func (m sqlLatencyMetricModel) expand() statetable.Probe {
 		Threshold: time.Duration(m.ThresholdMS.ValueInt64()) * time.Millisecond,
 		Sentinel:  time.Duration(m.SentinelMS.ValueInt64()) * time.Millisecond,
 	}
-	m.Lease.expand(&p)
+	leaseOf(m.Lease).expand(&p)
 	return p
 }
 

@@ -6,6 +6,12 @@ resource "hadr_sql_latency_metric" "this" {
   node                   = each.key
   threshold_milliseconds = var.latency_threshold_milliseconds
   sentinel_milliseconds  = var.latency_threshold_milliseconds + 1
+
+  lease = var.lease == null ? null : {
+    duration_seconds = var.lease.duration_seconds
+    interval_seconds = var.lease.interval_seconds
+    function         = hadr_function.takeover.name
+  }
 }
 
 # The database is slow or hangs: a probe that does not come back is published

@@ -37,10 +37,18 @@ resource "hadr_command_document" "this" {
 }
 
 resource "hadr_host_policy" "this" {
-  name      = "hadr-${var.name}"
-  role_name = var.instance_profile_role_name
-  table_arn = hadr_state_table.this.arn
-  groups    = [var.name]
+  name         = "hadr-${var.name}"
+  role_name    = var.instance_profile_role_name
+  table_arn    = hadr_state_table.this.arn
+  groups       = [var.name]
+  function_arn = var.lease == null ? null : hadr_function.takeover.arn
+}
+
+# For people: no function may run it.
+resource "hadr_command_document" "agent_install" {
+  name = "${var.name}-agent-install"
+  kind = "agent_install"
+  tags = var.tags
 }
 
 resource "hadr_function" "takeover" {

@@ -21,6 +21,11 @@ output "function_arn" {
   value       = hadr_function.takeover.arn
 }
 
+output "agent_install_document" {
+  description = "Name of the SSM document that installs hadr-agent on a host."
+  value       = hadr_command_document.agent_install.name
+}
+
 output "failure_alarm_arns" {
   description = "ARN of each node's composite alarm."
   value       = { for id, a in hadr_composite_alarm.failed : id => a.arn }

@@ -126,6 +126,15 @@ variable "host_applications" {
   default     = false
 }
 
+variable "lease" {
+  description = "Lease of the group, which detects a dead primary in seconds: for how long it must stand still to count as expired, and how often the agents renew and look at it. `null` for hosts without `hadr-agent`."
+  type = object({
+    duration_seconds = optional(number, 20)
+    interval_seconds = optional(number, 5)
+  })
+  default = {}
+}
+
 variable "latency_threshold_milliseconds" {
   description = "SQL that is slower counts as failed."
   type        = number

@@ -41,6 +41,26 @@ run "four_alarms_per_node" {
   }
 }
 
+run "lease_by_default" {
+  command = plan
+
+  assert {
+    condition     = hadr_sql_latency_metric.this["a"].lease.duration_seconds == 20 && hadr_sql_latency_metric.this["b"].lease.interval_seconds == 5 && hadr_sql_latency_metric.this["a"].lease.function == "orders-takeover"
+    error_message = "Both agents must keep the same lease, and report to the takeover function."
+  }
+}
+
+run "hosts_without_an_agent" {
+  command = plan
+  variables {
+    lease = null
+  }
+  assert {
+    condition     = hadr_sql_latency_metric.this["a"].lease == null && hadr_host_policy.this.function_arn == null
+    error_message = "Without a lease no host may invoke the function."
+  }
+}
+
 run "plain_sample_count_is_slower" {
   command = plan
   variables {
