@@ -273,6 +273,7 @@ func (s *Sandbox) Config(region string) aws.Config {
 	}
 	if s.http == nil {
 		cfg.HTTPClient = &http.Client{Transport: wire.Direct(s.Handler())}
+		cfg.DisableRequestCompression = true // no network to spare
 	}
 	return cfg
 }
