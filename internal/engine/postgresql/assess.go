@@ -83,7 +83,7 @@ func assessPrimary(o *failover.Observation, s Settings, node string, db Database
 	o.PartnerStatus = "none"
 	if i >= 0 {
 		standby := db.Senders[i]
-		o.PartnerStatus = standby.State + " " + standby.Sync
+		o.PartnerStatus = withLag(standby.State+" "+standby.Sync, standby.Lag(db.Flushed))
 	}
 	o.PartnerLost = i < 0
 	// Who tells it not to wait has to let the window pass before the standby dies.
@@ -95,6 +95,15 @@ func assessPrimary(o *failover.Observation, s Settings, node string, db Database
 	if s.Mode == Async && db.SynchronousNames != "" {
 		o.SettingsDiffer = fmt.Sprintf("synchronous_standby_names is %s, declared async", db.SynchronousNames)
 	}
+}
+
+// withLag adds to a status how far the standby is behind, if people want to
+// know.
+func withLag(status string, l Lag) string {
+	if !l.noteworthy() {
+		return status
+	}
+	return status + ", behind by " + l.String()
 }
 
 // knows reports whether a standby is a node of the group; where no addresses
@@ -110,7 +119,7 @@ func assessStandby(o *failover.Observation, s Settings, node string, r Report) {
 	o.State, o.PartnerStatus = "disconnected", "none"
 	contact := r.Contact
 	if rec := db.Receiver; rec != nil {
-		o.PartnerStatus = rec.Status
+		o.PartnerStatus = withLag(rec.Status, db.Lag(r.HostTime))
 		if rec.Status == "streaming" {
 			o.State, o.ConnectedSince = "streaming", rec.Since.Time
 			contact = Contact{Heard: rec.Heard.Time, Missing: rec.Flushed.behind(rec.PrimaryEnd)}

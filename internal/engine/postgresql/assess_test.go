@@ -123,7 +123,7 @@ func TestAssessPrimary(t *testing.T) {
 	primary := func(change ...func(*Database)) Report {
 		db := &Database{
 			Version: 150004, Timeline: 1, Flushed: 5000, SynchronousNames: `"b"`, SynchronousCommit: "on",
-			Senders: []Sender{{Name: "backup", State: "streaming", Sync: "async"}, {Name: "b", State: "streaming", Sync: "sync"}},
+			Senders: []Sender{{Name: "backup", State: "streaming", Sync: "async"}, {Name: "b", State: "streaming", Sync: "sync", Flushed: 5000, Replayed: 5000}},
 		}
 		for _, f := range change {
 			f(db)
@@ -141,6 +141,10 @@ func TestAssessPrimary(t *testing.T) {
 		differs  string
 	}{
 		{name: "sync", settings: syncSettings, report: primary(), state: "read_write", partner: "streaming sync", blocked: true},
+		{name: "sync, and its standby is behind", settings: syncSettings, report: primary(func(db *Database) {
+			db.Flushed = 2<<20 + 5000
+			db.Senders[1].FlushLag = seconds(1500 * time.Millisecond)
+		}), state: "read_write", partner: "streaming sync, behind by 2097152 bytes to receive, 0 to replay, 1.5 s", blocked: true},
 		{name: "sync, and another standby confirms", settings: syncSettings, report: primary(func(db *Database) { db.SynchronousNames = "c" }), state: "read_write", partner: "streaming sync"},
 		{name: "R4: sync, and its standby is gone", settings: syncSettings, report: primary(func(db *Database) { db.Senders = db.Senders[:1] }), state: "read_write", partner: "none", waits: true, blocked: true},
 		{name: "R4: sync, and a commit waits", settings: syncSettings, report: primary(func(db *Database) { db.Waits = seconds(1200 * time.Millisecond) }), state: "read_write", partner: "streaming sync", waits: true, blocked: true},
@@ -154,7 +158,7 @@ func TestAssessPrimary(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var o failover.Observation
 			assess(&o, tt.settings, "a", tt.report)
-			if !o.ServesAsPrimary() || o.Fitness != failover.Unfit || o.Position != 5000 {
+			if !o.ServesAsPrimary() || o.Fitness != failover.Unfit || o.Position != uint64(tt.report.Database.Flushed) {
 				t.Fatalf("observation %+v", o)
 			}
 			if blocked := o.BlockedUntil.Equal(now.Add(tt.settings.Window)); blocked != tt.blocked || !blocked && !o.BlockedUntil.IsZero() {

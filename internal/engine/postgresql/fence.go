@@ -2,6 +2,7 @@ package postgresql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -56,7 +57,7 @@ func (l Local) Fence(ctx context.Context, settings map[string]string, limit time
 	kill, cancel := clock.WithTimeout(ctx, l.Clock, limit-took())
 	defer cancel()
 	if err := l.kill(kill, s.Data); err != nil {
-		return Fenced{Took: took()}, fmt.Errorf("fencing the server: %w (before: %v)", err, stopErr)
+		return Fenced{Took: took()}, fmt.Errorf("fencing the server: %w", errors.Join(err, stopErr))
 	}
 	return Fenced{How: "killed", Took: took()}, nil
 }

@@ -34,6 +34,16 @@ func (s Sender) Lag(end LSN) Lag {
 	return l
 }
 
+// noteworthy reports whether people want to see it.
+func (l Lag) noteworthy() bool {
+	return l.Time >= noteworthyTime || l.Missing+l.Replay >= noteworthyBytes
+}
+
+const (
+	noteworthyTime  = time.Second
+	noteworthyBytes = 1 << 20
+)
+
 // String is for people.
 func (l Lag) String() string {
 	return fmt.Sprintf("%d bytes to receive, %d to replay, %.1f s", l.Missing, l.Replay, l.Time.Seconds())

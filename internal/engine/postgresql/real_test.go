@@ -82,7 +82,7 @@ func newGroup(t *testing.T, mode postgresql.Mode, configure ...string) *group {
 	}
 	g.engine = postgresql.New(g, clock.System())
 	var stop context.CancelFunc
-	g.commands, stop = context.WithTimeout(context.Background(), 3*time.Minute)
+	g.commands, stop = context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
 	t.Cleanup(func() {
 		stop()
 		g.running.Wait()

@@ -41,7 +41,7 @@ var clients atomic.Int64
 // NewClient starts a client that writes until the test ends.
 func NewClient(tb testing.TB, address string) *Client {
 	tb.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	c := &Client{cancel: cancel, next: clients.Add(1) << 32}
 	c.done.Go(func() { c.run(ctx, address) })
 	tb.Cleanup(c.Stop)
@@ -105,7 +105,7 @@ func (c *Client) session(ctx context.Context, address string) {
 		if !c.write(ctx, conn) {
 			return
 		}
-		sleep(ctx, 5*time.Millisecond)
+		sleep(ctx, 10*time.Millisecond)
 	}
 }
 

@@ -47,8 +47,8 @@ esac
 // newHost makes a host whose disk holds a copy of the template.
 func newHost(tb testing.TB, t *Template, id string) *Host {
 	tb.Helper()
-	root, err := os.MkdirTemp(t.dir, id)
-	must(tb, err)
+	root := filepath.Join(t.dir, fmt.Sprintf("%s%d", id, t.hosts.Add(1)))
+	must(tb, os.Mkdir(root, 0o700))
 	h := &Host{ID: id, Root: root, Data: filepath.Join(root, "data"), Socket: filepath.Join(root, "run"), Port: freePort(tb), t: t}
 	must(tb, t.own(root))
 	bin := filepath.Join(root, "bin")
@@ -262,7 +262,7 @@ func stat(pid int) (state string) {
 // server, since no disk can be slowed down without root.
 func (h *Host) Stutter(tb testing.TB, halted, running time.Duration) (stop func()) {
 	tb.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	var done sync.WaitGroup
 	done.Go(func() {
 		for ctx.Err() == nil {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -18,6 +19,7 @@ type Template struct {
 	owner string
 	cred  *syscall.Credential
 	stop  chan struct{}
+	hosts atomic.Int64 // made of it
 }
 
 // ReplicationUser is the role that replicates, rewinds and probes, with the
