@@ -105,7 +105,7 @@ func (w *world) waiting() bool { return w.runners[0].mode != idle }
 func (c *calmer) wait(at *course) {
 	at.waits++
 	span := 0
-	if at.waits%4 == 0 {
+	if at.waits%4 == 0 && at.world.nodes[0].window+at.world.nodes[1].window == 0 {
 		span = 1
 	}
 	c.pass(at, span)
@@ -157,6 +157,9 @@ func (e *expander) rest(w *world) {
 			wrong = at.world.wrong
 			break
 		}
+	}
+	if wrong != fine && len(c.trace) > 0 && e.loud(&c.trace[len(c.trace)-1].before) {
+		return
 	}
 	if wrong != fine {
 		e.report(find{parent: *w, child: *w, calm: append([]step(nil), c.trace...), wrong: wrong})

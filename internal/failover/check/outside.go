@@ -20,7 +20,9 @@ func (x *explorer) time(w *world) {
 		if r.mode == idle {
 			continue
 		}
-		last = 1
+		if last = 1; x.setup.Swift && w.nodes[0].window+w.nodes[1].window > 0 {
+			last = 0 // it looks every few seconds
+		}
 		if r.mode == busy && (r.work[0].what() != doWait || r.dirty) || r.slept {
 			if x.setup.Swift {
 				return

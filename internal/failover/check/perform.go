@@ -273,7 +273,11 @@ func (p performance) promote() {
 	node := p.w.nodes[n]
 	switch {
 	case node.cut || node.machine != running && node.machine != stopped:
-		p.ends(NoFault, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, flying) })
+		p.ends(NoFault, hint{kind: promoted, answer: unknown}, func(w *world) {
+			if send(w, flying); ticks == 0 && !p.off(failover.R21) {
+				w.cmd.state = refused
+			}
+		})
 		return
 	case node.machine == stopped:
 		p.ends(NoFault, hint{kind: promoted, answer: failed}, func(w *world) { send(w, refused) })

@@ -174,6 +174,9 @@ func (e *expander) emit(w world, a action) {
 	if !e.seen.add(e.search.hash(&w), e.hash) {
 		return
 	}
+	if w.wrong != fine && e.loud(e.from) {
+		return
+	}
 	if w.wrong != fine {
 		e.report(find{parent: *e.from, child: w, action: a, wrong: w.wrong})
 		return
@@ -183,6 +186,11 @@ func (e *expander) emit(w world, a action) {
 		return
 	}
 	*e.out = append(*e.out, w)
+}
+
+// loud reports whether people know already, and that is enough.
+func (x *search) loud(before *world) bool {
+	return x.Setup.LoudIsEnough && x.cores.about(before.record).blocked
 }
 
 func (x *search) report(f find) {

@@ -16,6 +16,8 @@ type Setup struct {
 	// Sweep lets nothing go wrong after the last fault: each one happens at every
 	// moment, and then the group is seen to come to rest.
 	Sweep bool
+	// LoudIsEnough lets go what happens while the group is blocked, which says so.
+	LoudIsEnough bool
 	// Prompt stops take effect at once, and swift runners are never held up.
 	Prompt, Swift bool
 
