@@ -122,9 +122,9 @@ func (w *Watch) Worst(impacts []Impact) Worst {
 func (w *Watch) offsets(impacts []Impact) []time.Duration {
 	var out []time.Duration
 	for _, m := range impacts {
-		n := min(lcm(m.Interval, w.Schedule.Period)/w.Schedule.Period, worstTicks)
-		for j := range n {
-			out = append(out, borders(m.Interval, j*w.Schedule.Period, j*w.Schedule.Period-m.Lag)...)
+		cycle := lcm(m.Interval, w.Schedule.Period)
+		for n, end := 0, time.Duration(0); n < worstTicks && end < cycle; n, end = n+1, end+w.Schedule.Period {
+			out = append(out, borders(m.Interval, end, end-m.Lag)...)
 		}
 	}
 	slices.Sort(out)
@@ -138,8 +138,8 @@ func (w *Watch) failures(before, offset time.Duration, impacts []Impact) []time.
 	for _, m := range impacts {
 		first := before - before%m.Interval + m.Interval + offset%m.Interval
 		cycle := lcm(lcm(m.Interval, w.Schedule.Period), w.Schedule.Step())
-		for k := range min(cycle/m.Interval, worstTicks) {
-			out = append(out, first+k*m.Interval+instant)
+		for n, tick := 0, first; n < worstTicks && tick < first+cycle; n, tick = n+1, tick+m.Interval {
+			out = append(out, tick+instant)
 		}
 	}
 	slices.Sort(out)
@@ -164,5 +164,5 @@ func lcm(a, b time.Duration) time.Duration {
 	for y != 0 {
 		x, y = y, x%y
 	}
-	return a / x * b
+	return time.Duration(int64(a/x) * int64(b))
 }

@@ -70,11 +70,8 @@ func (l Lease) Worst(f Failure) time.Duration {
 	if l.Absolute {
 		return late + l.Duration + l.Poll
 	}
-	return late + l.Poll + wholePolls(l.Duration, l.Poll)
+	return late + l.Poll + ceilPolls(l.Duration, l.Poll)
 }
-
-// wholePolls rounds up to whole polls: only a read can end the wait.
-func wholePolls(d, poll time.Duration) time.Duration { return (d + poll - 1) / poll * poll }
 
 // Notes implements Detector.
 func (l Lease) Notes() []string {
@@ -158,13 +155,14 @@ func (w *leaseWatcher) expires(sent, arrived, phase time.Duration, c *Conditions
 	return at + c.Call.draw(w.r)
 }
 
-// ceilPolls rounds towards the future to whole polls; d may be negative.
+// ceilPolls rounds towards the future to whole polls, as only a read can end a
+// wait; d may be negative.
 func ceilPolls(d, poll time.Duration) time.Duration {
-	n := d / poll
-	if n*poll < d {
-		n++
+	over := d % poll
+	if over > 0 {
+		over -= poll
 	}
-	return n * poll
+	return d - over
 }
 
 // suspects looks at the gaps between renewals that are long enough: those with
