@@ -25,8 +25,19 @@ type explanation interface {
 func explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
-		Short: "Show what hadr reads in Db2's own output",
+		Short: "Show what hadr reads in Db2's own output, or what it decides in a situation",
+		Long: `Show what hadr reads in Db2's own output, or what it decides in a situation.
+
+With --case, a file describes a situation: what is special about the group and
+its nodes, and what happens. Shown are what was seen, which guard speaks, and what
+is done or is to be done. Nothing is touched, and no AWS account is needed:
+
+  hadr explain --case internal/failover/testdata/decisions/window-too-short.txtar
+
+The guide "guarantees" describes the format. A file that expects another decision
+is an error.`,
 	}
+	caseFlag(cmd)
 	cmd.AddCommand(explainHADRCommand(), explainReplyCommand())
 	return cmd
 }

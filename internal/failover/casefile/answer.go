@@ -19,6 +19,7 @@ type Answer struct {
 	Reasons []string
 	Next    []string
 
+	Done    []string // what is done, in words
 	Verdict string
 	Guard   failover.Guard // that spoke; "" where no decision was asked for
 	State   failover.State
@@ -145,7 +146,8 @@ func (a *Answer) describe(before failover.State) {
 	change("cooldown", func(s failover.State) string { return relative(s.Cooldown) })
 	change("pending", waiting)
 	change("promoting", promoting)
-	for _, done := range describe(a.Effects) {
+	a.Done = describe(a.Effects)
+	for _, done := range a.Done {
 		add("do", done)
 	}
 }
@@ -194,4 +196,11 @@ func waiting(s failover.State) string {
 		return "none"
 	}
 	return fmt.Sprintf("%s until %s", s.Pending.OperationID, relative(s.Pending.Expires))
+}
+
+// Expected reports whether the core answers as the file says, and whether the
+// file says anything.
+func (c Case) Expected(a Answer) (asExpected, says bool) {
+	says = len(c.Want.Decision)+len(c.Want.Reasons)+len(c.Want.Next) > 0
+	return slices.Equal(c.Want.Decision, a.Decision) && slices.Equal(c.Want.Reasons, a.Reasons) && slices.Equal(c.Want.Next, a.Next), says
 }

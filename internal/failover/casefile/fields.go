@@ -180,3 +180,16 @@ func relative(t time.Time) string {
 	}
 	return short(t.Sub(Now))
 }
+
+// Age says how long ago a time of a case is, or how far ahead.
+func Age(t time.Time) string {
+	switch {
+	case t.IsZero():
+		return "never"
+	case t.Equal(Now):
+		return "now"
+	case t.After(Now):
+		return "in " + short(t.Sub(Now))
+	}
+	return short(Now.Sub(t)) + " ago"
+}
