@@ -145,3 +145,16 @@ func TestFalseExpiries(t *testing.T) {
 		})
 	}
 }
+
+// R6: only reads that succeed one after the other prove that a lease stands
+// still; a gap between them starts the wait anew.
+func TestGapsInReadingStartTheWaitAnew(t *testing.T) {
+	l := Lease{Duration: 20 * time.Second, Heartbeat: 5 * time.Second, Poll: 5 * time.Second}
+	r, err := Simulation{Sets: []Set{{Name: "x", Detectors: []Detector{l}}}, Failures: []Failure{Host}, Trials: 10_000, Seed: 1, Conditions: Conditions{Loss: 0.3}}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := r.Sets[0].Failures[0]; x.P50 < 30*time.Second {
+		t.Errorf("half of the failures are noticed within %s, though a read in three fails", x.P50)
+	}
+}
