@@ -99,6 +99,16 @@ func TestViewOfBrokenHost(t *testing.T) {
 	}
 }
 
+// TestViewOfHungServer: a db2pd that hangs, too, is a sign of a hung server,
+// not of a host that is not set up.
+func TestViewOfHungServer(t *testing.T) {
+	out := "=== hadr host_time\n1800000000.000000000\n=== hadr addresses\n=== hadr db2pd\n\n=== hadr end\n"
+	o := Local{Group: "orders", Shell: &answers{output: out}, Clock: clock.System()}.View(t.Context(), probed)
+	if o.Answer != failover.Silent || o.Trouble != "" || !strings.Contains(o.AnswerError, "no answer in time") {
+		t.Errorf("view: %s (%s), trouble %q", o.Answer, o.AnswerError, o.Trouble)
+	}
+}
+
 // TestOrderlyStop (R6): the mark of a stop counts while the database is down,
 // and goes when it is active again.
 func TestOrderlyStop(t *testing.T) {

@@ -39,6 +39,14 @@ func (h *Hosts) freeze(instanceID string, frozen bool, names []string) {
 	for _, name := range names {
 		for _, p := range m.named(name) {
 			p.freeze(frozen)
+			p.held.Store(frozen)
+			if frozen && name == unitAgent { // the machine itself runs on, and systemd with it
+				h.world.Clock.AfterFunc(watchdog, func() {
+					if p.held.Load() {
+						p.kill()
+					}
+				})
+			}
 		}
 	}
 	if len(names) == 0 {

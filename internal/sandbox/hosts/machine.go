@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/fabric"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
@@ -40,6 +41,7 @@ type process struct {
 	kill   func()            // at once
 	term   func()            // asks it to end
 	freeze func(frozen bool) // SIGSTOP and SIGCONT
+	held   atomic.Bool       // frozen by itself, not with its machine
 	done   chan struct{}
 	code   int // valid once done is closed
 }

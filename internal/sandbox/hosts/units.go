@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,10 @@ const (
 
 // restartDelay is RestartSec of hadr-agent.
 const restartDelay = time.Second
+
+// watchdog is WatchdogSec of hadr-agent. A process that is stopped can't feed
+// it; more than that is not simulated.
+const watchdog = 30 * time.Second
 
 // stopTimeout is systemd's DefaultTimeoutStopSec.
 const stopTimeout = 90 * time.Second
@@ -236,7 +241,7 @@ func (m *machine) agentEnv() []string {
 	if err != nil {
 		return nil
 	}
-	var env []string
+	env := []string{"WATCHDOG_USEC=" + strconv.FormatInt(clock.Real(m.h.world.Clock, watchdog).Microseconds(), 10)}
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	for lines.Scan() {
 		if line := strings.TrimSpace(lines.Text()); strings.Contains(line, "=") && !strings.HasPrefix(line, "#") {

@@ -45,6 +45,43 @@ func TestAgentUnit(t *testing.T) {
 	})
 }
 
+// An agent that hangs can't feed its watchdog: it is killed and started again.
+// One whose whole machine stood still is not: the watchdog stood still, too.
+func TestAgentWatchdog(t *testing.T) {
+	var mu sync.Mutex
+	starts, fed := 0, ""
+	agent := func(ctx context.Context, c *hosts.Call) int {
+		mu.Lock()
+		starts++
+		fed = c.Getenv("WATCHDOG_USEC")
+		mu.Unlock()
+		<-ctx.Done()
+		return 0
+	}
+	inBubble(t, hosts.Options{Commands: map[string]hosts.CommandFunc{"hadr-agent": agent}}, func(t *testing.T, s *site) {
+		s.up(pair)
+		s.run("i-a", `echo 'HADR_GROUP="orders"' >$HADR_ROOT/etc/hadr/agent.env; systemctl start hadr-agent`)
+		started := func(want int, when string) {
+			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
+			if starts != want || fed != "30000000" {
+				t.Errorf("%d starts %s, want %d; WATCHDOG_USEC=%s", starts, when, want, fed)
+			}
+		}
+		for _, names := range [][]string{{"hadr-agent"}, nil} {
+			s.hosts.Freeze("i-a", names...)
+			time.Sleep(20 * time.Second)
+			s.hosts.Thaw("i-a", names...)
+			time.Sleep(20 * time.Second)
+			started(1, "after a short hang")
+		}
+		s.hosts.Freeze("i-a", "hadr-agent")
+		time.Sleep(35 * time.Second)
+		started(2, "after a long hang")
+	})
+}
+
 func TestUserDataRunsOnce(t *testing.T) {
 	inBubble(t, hosts.Options{}, func(t *testing.T, s *site) {
 		setup := "#!/bin/sh\necho again >>$HADR_ROOT/var/log/boots\ndb2setup -role %s -ip %s -peer-ip %s -node %s -peer-node %s -peer-window 120s -timeout 60s\n"
