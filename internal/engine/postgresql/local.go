@@ -99,7 +99,7 @@ func (l Local) beat(ctx context.Context, s Settings, node string) error {
 	}
 	// The end of the connection is not part of the round trip, and ctx may be
 	// over by then.
-	defer c.Close(context.WithoutCancel(ctx))
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	tag, err := c.Exec(ctx, `UPDATE haprobe.beat SET seq = seq + 1, ts = clock_timestamp() WHERE node = $1`, node)
 	var refused *pgconn.PgError
 	switch {

@@ -135,7 +135,7 @@ func (h *Host) Missing(tb testing.TB, acked []Ack) (missing []Ack) {
 	defer cancel()
 	c, err := h.Connect(ctx)
 	must(tb, err)
-	defer c.Close(context.WithoutCancel(ctx))
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	rows, err := c.Query(ctx, "SELECT id FROM rows")
 	must(tb, err)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])

@@ -71,7 +71,7 @@ func newHost(tb testing.TB, t *Template, id string) *Host {
 			tb.Logf("end of the log of host %s:\n%s", id, log[max(0, len(log)-4000):])
 		}
 		_ = h.signal(syscall.SIGKILL)
-		os.RemoveAll(root)
+		_ = os.RemoveAll(root)
 	})
 	return h
 }
@@ -87,7 +87,7 @@ func freePort(tb testing.TB) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(tb, err)
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	must(tb, err)
 	return port
@@ -175,7 +175,7 @@ func (h *Host) Query(tb testing.TB, statement string) string {
 	if err != nil {
 		tb.Fatalf("host %s: %v\n%s", h.ID, err, h.Log())
 	}
-	defer c.Close(context.WithoutCancel(ctx))
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	var answer *string
 	if err := c.QueryRow(ctx, statement, pgx.QueryExecModeSimpleProtocol).Scan(&answer); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		tb.Fatalf("host %s: %s: %v", h.ID, statement, err)

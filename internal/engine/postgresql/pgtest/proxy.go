@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -30,7 +31,7 @@ func NewProxy(tb testing.TB, target string) *Proxy {
 	p := &Proxy{listener: l, target: target, open: map[net.Conn]bool{}}
 	p.done.Go(p.accept)
 	tb.Cleanup(func() {
-		l.Close()
+		_ = l.Close()
 		p.mu.Lock()
 		p.closed = true
 		p.mu.Unlock()
@@ -136,7 +137,7 @@ func (p *Proxy) copy(to, from net.Conn, lose *bool) {
 			}
 		}
 		if err != nil {
-			if err != io.EOF || !lost {
+			if !errors.Is(err, io.EOF) || !lost {
 				to.Close()
 			}
 			return

@@ -79,7 +79,7 @@ func New(bin string) (*Template, error) {
 // Close removes all files.
 func (t *Template) Close() {
 	close(t.stop)
-	os.RemoveAll(t.dir)
+	_ = os.RemoveAll(t.dir)
 }
 
 func (t *Template) initialise() error {
