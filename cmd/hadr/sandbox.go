@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,10 @@ const (
 	clockRuns   = "running"
 	clockManual = "manual"
 )
+
+// gcPercent keeps the sandbox small beside what else runs on a developer's
+// machine: most of its memory is the program itself.
+const gcPercent = 50
 
 func sandboxCommand() *cobra.Command {
 	var o sandboxOptions
@@ -59,6 +64,7 @@ then has happened. docs/guides/sandbox.md goes through all that step by step.`,
 				o.Dir = dir
 			}
 			o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+			debug.SetGCPercent(gcPercent)
 			s, err := start(cmd.Context())
 			if err != nil {
 				return err
