@@ -116,7 +116,7 @@ func (s *Stage) declareFunction(ctx context.Context, name, kind string, async *l
 	if _, err := client.PutFunctionEventInvokeConfig(ctx, async); err != nil {
 		return "", err
 	}
-	waiter := lambda.NewFunctionActiveV2Waiter(client, func(o *lambda.FunctionActiveV2WaiterOptions) { o.MinDelay, o.MaxDelay = time.Second, 5*time.Second })
+	waiter := lambda.NewFunctionActiveV2Waiter(client, func(o *lambda.FunctionActiveV2WaiterOptions) { o.MinDelay, o.MaxDelay = time.Second, time.Second })
 	return *f.FunctionArn, waiter.Wait(ctx, &lambda.GetFunctionInput{FunctionName: &name}, time.Minute)
 }
 

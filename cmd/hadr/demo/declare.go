@@ -94,7 +94,9 @@ func createTable(ctx context.Context, client *dynamodb.Client) (arn string, err 
 	if err != nil {
 		return "", err
 	}
-	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay, o.MaxDelay = 50*time.Millisecond, time.Second })
+	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 200*time.Millisecond, 200*time.Millisecond
+	})
 	return *out.TableDescription.TableArn, waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, time.Minute)
 }
 

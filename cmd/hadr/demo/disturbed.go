@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
-	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
 
@@ -42,6 +41,17 @@ func (s *Stage) enlist(program string, kill context.CancelFunc, next http.RoundT
 	return s.disturber.Enlist(program, kill, next)
 }
 
+// Config is the configuration of those who may do everything: who builds the
+// stage, looks at it, and works by hand.
+func (s *Stage) Config(region string) aws.Config {
+	cfg := s.Sandbox.Config(region)
+	if direct, ok := cfg.HTTPClient.(*http.Client); ok && s.disturber != nil {
+		network, _ := s.disturber.Enlist("person", func() {}, direct.Transport)
+		cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: network}, steadyRetryer
+	}
+	return cfg
+}
+
 // steadyRetryer is the SDK's own retryer with pauses that are the same in every
 // run: its random ones would let no failure replay.
 func steadyRetryer() aws.Retryer {
@@ -54,13 +64,6 @@ func steadyRetryer() aws.Retryer {
 
 // Declare declares the group and everything around it, as Terraform does.
 func (s *Stage) Declare(ctx context.Context) (*statetable.Table, error) { return s.declareAll(ctx) }
-
-// Operator is what the command hadr works with: runners with the rights of a
-// person, on a network of their own.
-func (s *Stage) Operator(log *slog.Logger) *awsrunner.Factory {
-	network, _ := s.enlist("operator", func() {}, s.Server.RoundTripper())
-	return awsrunner.New(s.as("test", "test", "", network), coreTable, s.Clock, log)
-}
 
 // Clients are what writes through the virtual address in every route table.
 func (s *Stage) Clients(perTable int, pause, stagger time.Duration) *Load {

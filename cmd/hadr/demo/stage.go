@@ -62,7 +62,7 @@ type Stage struct {
 	inbox   inbox
 	// disturber stands between programs and AWS; nil for nothing.
 	disturber Disturber
-	killing *killing // of a function; nil for none
+	killing   *killing // of a function; nil for none
 	// amend changes the policy of a role before it is put; nil leaves it.
 	amend func(role, policy string) (string, error)
 }

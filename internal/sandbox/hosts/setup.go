@@ -3,10 +3,14 @@ package hosts
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 )
+
+// apart is the time between the starts of the two databases.
+const apart = 7 * time.Millisecond
 
 // SetupDb2 writes the disks of a Db2 pair, node a primary and node b standby.
 // The machines may be off: then their services start at the next boot. On
@@ -23,6 +27,11 @@ func (h *Hosts) SetupDb2(ctx context.Context, p db2.Pair, primary, standby world
 		}
 		if text, code := m.Unit(ctx, "start", unitDb2); code != 0 {
 			return fmt.Errorf("start Db2 on %s: %s", info.InstanceID, text)
+		}
+		// No two machines do something at the very same moment, and what is
+		// played again must not depend on who is first then.
+		if err := h.world.Clock.Sleep(ctx, apart); err != nil {
+			return fmt.Errorf("set up the Db2 pair: %w", err)
 		}
 	}
 	return nil

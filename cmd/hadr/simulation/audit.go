@@ -1,0 +1,69 @@
+package simulation
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/demo"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
+
+// audit compares what is with what must be: one writer, nothing lost, an
+// endpoint that leads to the recorded primary, no operation that is stuck, and a
+// history that tells all of it.
+func (p *player) audit(ctx context.Context) error {
+	state, err := p.table.Load(ctx, demo.Group)
+	if err != nil {
+		return err
+	}
+	rows, err := p.stage.Survivors(state.Primary)
+	if err != nil {
+		return err
+	}
+	p.out.Audit = demo.Judge(p.load.Acks(), rows)
+	switch a := p.out.Audit; {
+	case a.Acknowledged == 0:
+		p.violated("nothing was acknowledged, so nothing was tested")
+	case !a.Clean():
+		p.violated("%d acknowledged commits are lost, %d stand twice, %d positions have two writers: %s", a.Lost, a.Double, a.Forked, strings.Join(a.Examples, "; "))
+	}
+	if writers := p.stage.Writers(ctx); len(writers) > 1 {
+		p.violated("two nodes read PRIMARY")
+	}
+	if err := p.auditEndpoint(ctx, state); err != nil {
+		return err
+	}
+	return p.auditHistory(ctx, state)
+}
+
+func (p *player) auditEndpoint(ctx context.Context, state failover.State) error {
+	owners, err := p.stage.Owners(ctx)
+	if err != nil {
+		return err
+	}
+	for table, owner := range owners {
+		if owner != "node "+state.Primary && state.Operation == nil {
+			p.violated("the VIP in %s leads to %s, but node %s is the recorded primary of a group that is %s", table, owner, state.Primary, state.Phase)
+		}
+	}
+	return nil
+}
+
+func (p *player) auditHistory(ctx context.Context, state failover.State) error {
+	history, err := p.table.History(ctx, demo.Group, 0)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(history, func(a, b failover.Entry) int { return a.At.Compare(b.At) })
+	for _, e := range history {
+		p.timeline.Add(e.At, "control", "%s: %s", e.Event, e.Reason)
+		if e.Next != "" {
+			p.timeline.Add(e.At, "control", "  next: %s", e.Next)
+		}
+	}
+	for _, gap := range demo.Incomplete(history, state.Operation) {
+		p.violated("history: %s", gap)
+	}
+	return nil
+}
