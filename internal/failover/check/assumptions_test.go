@@ -8,6 +8,7 @@ import (
 
 // TestAssumptions breaks each assumption of the design in turn.
 func TestAssumptions(t *testing.T) {
+	t.Parallel()
 	for _, p := range check.Premises() {
 		t.Run(p.Says, func(t *testing.T) {
 			r := p.Search(false)

@@ -15,8 +15,13 @@ func Sweeps() []Setup {
 	twice := strict.from(TakenOver).with(1, Rejoins)
 	people := strict.with(1)
 	people.Persons = 0
+	alive := strict.from(PrimaryCut)
+	unknown := strict.from(RoleUnknown)
+	alive.Sample, unknown.Sample = 64, 64
 	named := func(name string, s Setup) Setup { s.Name = name; return s }
 	return []Setup{
+		named("strict fencing, the primary is cut off", alive),
+		named("strict fencing, the role of the new primary is not known", unknown),
 		named("strict fencing, from peer state", strict),
 		named("dead-man and peer window, from peer state", guarded),
 		named("strict fencing, the primary is lost", lost),

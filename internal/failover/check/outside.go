@@ -144,7 +144,14 @@ func (x *explorer) messages(w *world) {
 	i, ok := x.free(w)
 	for n := range w.nodes {
 		e := w.nodes[n].event
-		if e == none || !ok {
+		if e == none {
+			continue
+		}
+		if next := *w; x.spend(&next, EventLost) {
+			next.nodes[n].event = none
+			x.put(next, action{verb: breaks, fault: EventLost, node: uint8(n)})
+		}
+		if !ok {
 			continue
 		}
 		h := hint{kind: alarmed, node: uint8(n), code: uint8(alarmA) + uint8(n), stale: e == stale}
@@ -158,10 +165,6 @@ func (x *explorer) messages(w *world) {
 		next = *w
 		next.nodes[n].event = none
 		x.invoke(next, i, alarmA+source(n), h, a)
-		if next = *w; x.spend(&next, EventLost) {
-			next.nodes[n].event = none
-			x.put(next, action{verb: breaks, fault: EventLost, node: uint8(n)})
-		}
 	}
 	if ok && !x.off(failover.R32) && w.runners[0].source != look && w.runners[1].source != look {
 		x.invoke(*w, i, look, x.sight(w), action{verb: looks})

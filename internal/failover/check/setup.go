@@ -16,6 +16,8 @@ type Setup struct {
 	// Sweep lets nothing go wrong after the last fault: each one happens at every
 	// moment, and then the group is seen to come to rest.
 	Sweep bool
+	// Sample is how many states there are for each one whose rest is looked at.
+	Sample int
 	// LoudIsEnough lets go what happens while the group is blocked, which says so.
 	LoudIsEnough bool
 	// Prompt stops take effect at once, and swift runners are never held up.
@@ -37,6 +39,7 @@ const (
 	PrimaryLost              // the machine of the primary has just lost its power
 	PrimaryCut               // the primary has lost its way to AWS, and its standby
 	TakenOver                // a takeover to node b is over, node a is stopped and fenced
+	RoleUnknown              // a takeover to node b is under way, which was promoted and can't be read
 )
 
 // Assumption is one of those that the design names.
@@ -153,6 +156,14 @@ func (b Begin) record(c failover.Config) failover.State {
 		s.Cooldown = now.Add(c.Cooldown)
 		s.Fenced = map[string]failover.Fence{names[0]: {Epoch: 1, Method: "stop", At: now, Confirmed: true, ConfirmedAt: now}}
 	}
+	if b == RoleUnknown {
+		s.Phase, s.Fenced = failover.TakingOver, map[string]failover.Fence{names[0]: {Epoch: 1, Method: "stop", At: now, Confirmed: true, ConfirmedAt: now}}
+		s.Operation = &failover.Operation{
+			ID: ids[look], Kind: failover.Takeover, From: names[0], To: names[1], Step: failover.StepConfirm, Attempt: 1, Promotions: 1,
+			Started: now, StepSince: now, Deadline: now.Add(c.PromoteTimeout), ReadSince: now, Fencing: failover.Strict, Config: c,
+			Fence: failover.FenceProgress{Accepted: now, Confirmed: now},
+		}
+	}
 	return s
 }
 
@@ -170,6 +181,11 @@ func (s *Setup) start(record coreID) world {
 		w.halt(0, stopped)
 		w.promote(1, false)
 		w.routes = [2]uint8{1, 1}
+	case RoleUnknown:
+		w.halt(0, stopped)
+		w.promote(1, false)
+		w.cmd = command{state: succeeded, node: 1, attempt: 1}
+		w.nodes[1].cut = true
 	}
 	w.settle()
 	return w
