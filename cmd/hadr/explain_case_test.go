@@ -69,6 +69,20 @@ func TestExplainCaseOfAPerson(t *testing.T) {
 	}
 }
 
+// TestExplainCaseOfTheGuide: the situation that the guide shows can be asked.
+func TestExplainCaseOfTheGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guides/guarantees.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(guide), "```text\n")
+	shown, _, _ := strings.Cut(rest, "```")
+	out, err := explained(t, shown, "--case", "-")
+	if err != nil || !strings.Contains(out, "What is decided: START AGAIN") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
 func TestExplainCaseSaysWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"a mistake in the file": {"T\n-- node b --\nfitnes: fit\n-- event asked --\n", `standard input:3: section "node b" has no key "fitnes"`},
