@@ -1,7 +1,7 @@
 package provider
 
 import (
-	"github.com/hadr-dev/terraform-provider-hadr/internal/agent/install"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/document/install"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
 )
 
