@@ -17,6 +17,7 @@ func (p *player) audit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.out.Changes = state.Epoch - 1
 	rows, err := p.stage.Survivors(state.Primary)
 	if err != nil {
 		return err

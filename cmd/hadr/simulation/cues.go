@@ -42,7 +42,9 @@ func (p *player) begin(ctx context.Context, n int, i Incident) error {
 	p.out.Met[i.Kind()]++
 	switch i.Deed {
 	case Takeover:
-		p.deeds.Go(func() { p.takeOverByHand(ctx, i.Node) })
+		p.deeds.Go(func() { p.takeOverByHand(ctx, i.Node, "") })
+	case Force:
+		p.deeds.Go(func() { p.takeOverByHand(ctx, i.Node, " by force") })
 	case Reboot:
 		return ignored(p.ec2().RebootInstances(ctx, &ec2.RebootInstancesInput{InstanceIds: []string{p.stage.Instance(i.Node)}}))
 	case Start:
@@ -145,8 +147,8 @@ func (p *player) ec2() *ec2.Client { return ec2.NewFromConfig(p.stage.Config(dem
 func ignored(any, error) error { return nil }
 
 // takeOverByHand is what an operator does who knows nothing of the product.
-func (p *player) takeOverByHand(ctx context.Context, node string) {
-	script := fmt.Sprintf("runuser -l %s -c 'db2 takeover hadr on db %s'", demo.Owner, demo.Database)
+func (p *player) takeOverByHand(ctx context.Context, node, how string) {
+	script := fmt.Sprintf("runuser -l %s -c 'db2 takeover hadr on db %s%s'", demo.Owner, demo.Database, how)
 	if err := p.stage.RunCommand(ctx, node, script); err != nil && ctx.Err() == nil {
 		p.note("the takeover by hand did not work: %v", err)
 	}

@@ -19,6 +19,8 @@ import (
 type Outcome struct {
 	Story    Story
 	Ending   Ending
+	Why      string // of an ending in which nobody serves
+	Changes  uint64 // of the primary
 	Timeline []demo.Moment
 	Audit    demo.Audit
 	// Violations are differences from what must be; none is success.

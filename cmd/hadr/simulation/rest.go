@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/demo"
@@ -64,10 +65,12 @@ func (p *player) ending(ctx context.Context) Ending {
 	case err != nil:
 		return Restless
 	case s.Phase == failover.Blocked && s.Operation != nil && s.Operation.Next != "":
+		p.out.Why = "at step " + string(s.Operation.Step)
 		return Blocked
 	case s.Operation != nil || s.Phase != failover.Steady:
 		return Restless
 	case p.writes(s.Primary):
+		p.out.Why = ""
 		return Serving
 	}
 	// A refusal is told once for a reason, not at every look.
@@ -77,6 +80,7 @@ func (p *player) ending(ctx context.Context) Ending {
 	}
 	i := slices.IndexFunc(history, func(e failover.Entry) bool { return e.Event == "refused" || e.Event == "ended" || e.Event == "started" })
 	if i >= 0 && history[i].Event == "refused" && history[i].Next != "" {
+		p.out.Why, _, _ = strings.Cut(history[i].Reason, ":")
 		return Refused
 	}
 	return Restless

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/fault"
 )
 
 var (
@@ -21,6 +24,12 @@ var (
 	first   = flag.Uint64("first", 1, "the first of them")
 	nap     = flag.Duration("for", 0, "play no new seed after so long; 0 = no limit")
 )
+
+// TestMain lets garbage be: a seed makes a lot of it in a short time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
 
 // play plays a story in a bubble of its own. A goroutine that is left behind
 // fails the test there.
@@ -119,7 +128,8 @@ func (t *tally) add(o Outcome) {
 	for kind, n := range o.Met {
 		t.counts[kind] += n
 	}
-	t.counts["= ended "+string(o.Ending)]++
+	t.counts[strings.TrimSpace("= ended "+string(o.Ending)+" "+o.Why)]++
+	t.counts["= epochs"] += int(o.Changes)
 	t.counts["= commits"] += o.Audit.Acknowledged
 	t.counts["= requests to the authority"] += len(o.History)
 }
@@ -130,6 +140,20 @@ func (t *tally) String() string {
 		fmt.Fprintf(&b, "\n%8d %s", t.counts[kind], kind)
 	}
 	return b.String()
+}
+
+// TestAuditSees: commits that are acknowledged and lost are seen, so that none
+// elsewhere means none. The link is cut for longer than the window, and then
+// somebody forces the standby to take over.
+func TestAuditSees(t *testing.T) {
+	t.Parallel()
+	o := play(t, Story{Seed: 1, Length: 11 * time.Minute, Incidents: []Incident{
+		{At: 5 * time.Second, Fault: &fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: "a", Peer: "b"}}},
+		{At: 10 * time.Minute, Deed: Force, Node: "b"},
+	}})
+	if o.Audit.Lost == 0 || len(o.Violations) == 0 {
+		t.Errorf("the audit is blind: %+v\n%s", o.Audit, o)
+	}
 }
 
 // TestReplay plays seeds twice: everything must happen at the same time again.

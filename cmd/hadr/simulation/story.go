@@ -38,6 +38,7 @@ type Deed string
 // The deeds.
 const (
 	Takeover    Deed = "takeover-by-hand" // on Node, past the product
+	Force       Deed = "forced-by-hand"   // the same by force: what no story of a seed has, as it loses commits
 	Reboot      Deed = "reboot"
 	Start       Deed = "start" // of a stopped instance, as automatic recovery does
 	Maintenance Deed = "maintenance"
