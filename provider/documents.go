@@ -1,8 +1,8 @@
 package provider
 
 import (
-	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/document/install"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/document/install"
 )
 
 // agentInstall is the kind of the document that is no engine's.
