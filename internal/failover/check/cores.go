@@ -168,7 +168,7 @@ func (m *mind) think(q question) reply {
 	r.changed = m.change(r.core, recorded) != m.change(q.core, recorded) || m.about(r.core).ahead
 	n := 0
 	for _, e := range effects {
-		t, s := taskOf(e, m.config)
+		t, s := taskOf(e)
 		r.said |= s
 		if t == nothing {
 			continue

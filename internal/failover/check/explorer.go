@@ -108,7 +108,7 @@ func (x *explorer) free(w *world) (int, bool) {
 // invoke starts a runner with an event.
 func (x *explorer) invoke(w world, i int, s source, h hint, a action) {
 	w.runners[i] = runner{core: x.read(&w), mode: busy, source: s, checked: true}
-	a.said |= x.feed(&w, uint8(i), h)
+	a.said |= x.feed(&w, uint8(i), h).said
 	x.put(w, a)
 }
 
@@ -121,16 +121,16 @@ func (x *explorer) read(w *world) coreID {
 }
 
 // feed gives a runner an event, and the work that follows from it.
-func (x *explorer) feed(w *world, i uint8, h hint) said {
+func (x *explorer) feed(w *world, i uint8, h hint) reply {
 	r := &w.runners[i]
-	reply := x.ask(r.core, h)
-	r.core, r.slept, r.offline = reply.core, false, false
-	r.dirty = r.dirty || reply.changed
+	answer := x.ask(r.core, h)
+	r.core, r.slept, r.offline = answer.core, false, false
+	r.dirty = r.dirty || answer.changed
 	n := 0
 	for n < len(r.work) && r.work[n] != nothing {
 		n++
 	}
-	for _, t := range reply.work {
+	for _, t := range answer.work {
 		if t == nothing {
 			break
 		}
@@ -142,15 +142,15 @@ func (x *explorer) feed(w *world, i uint8, h hint) said {
 		n++
 	}
 	switch {
-	case reply.overflow:
+	case answer.overflow:
 		w.wrong = tooMuch
-	case reply.dead:
+	case answer.dead:
 		w.wrong = noExit
 	}
 	if !r.dirty && r.work[0] == nothing {
 		*r = runner{}
 	}
-	return reply.said
+	return answer
 }
 
 // done takes the first task of a runner away.

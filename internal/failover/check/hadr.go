@@ -193,19 +193,19 @@ func (w *world) pass(s *Setup, holder, ticks int) {
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		if n.boots > 0 {
-			if n.boots = less8(n.boots, ticks); n.boots == 0 && n.machine == booting {
+			if n.boots = fewer(n.boots, ticks); n.boots == 0 && n.machine == booting {
 				w.booted(i)
 			}
 		}
-		n.lateStop = less8(n.lateStop, ticks)
+		n.lateStop = fewer(n.lateStop, ticks)
 		if w.conn == peer {
 			n.settled = n.settled || ticks > 1 && n.role == standby && n.serves()
 			continue
 		}
 		if n.window > 0 {
-			left := less8(n.window, ticks)
+			left := fewer(n.window, ticks)
 			if s.Broken.has(A2) && n.role == primary {
-				left = less8(left, 1) // its clock runs twice as fast
+				left = fewer(left, 1) // its clock runs twice as fast
 			}
 			if w.deadMan(s, i, i == holder) && left <= 1 {
 				n.database, left = down, 0
@@ -224,7 +224,8 @@ func (w *world) deadMan(s *Setup, i int, holds bool) bool {
 		(!holds || w.seal != open || n.cut)
 }
 
-func less8(v uint8, by int) uint8 {
+// fewer counts ticks down.
+func fewer(v uint8, by int) uint8 {
 	if int(v) <= by {
 		return 0
 	}

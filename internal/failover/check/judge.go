@@ -17,7 +17,6 @@ const (
 	erased
 	falseReturn
 	notPrimary
-	ignored
 	tooMuch
 	unknownEffect
 	// What is found when all has calmed down.
@@ -39,7 +38,6 @@ var verdicts = [...]string{
 	erased:        "The maintenance that a person has set is gone from the record.",
 	falseReturn:   "A node counts as back that is no standby in peer state.",
 	notPrimary:    "The record names a primary that never became one.",
-	ignored:       "The second failure is refused for the first one's sake, although the standby is fit.",
 	tooMuch:       "The model can't hold the work of a runner.",
 	unknownEffect: "The model does not know an effect of the core.",
 	restless:      "All is calm, and the operation neither ends nor blocks.",

@@ -18,12 +18,13 @@ type Lesson struct {
 	Test      string // the test that fails without the rule
 }
 
-// pairs that lessons begin with.
+// alone is a pair without agents, and guarded one with the dead-man. Nothing
+// but the allowed faults happens.
 func alone(f int, allowed ...Fault) Setup {
 	return Setup{Fencing: failover.Strict, Runners: 1, Tables: 1, Faults: f, Allowed: Just(append(allowed, NoFault)...), Persons: Only(deedCount)}
 }
 
-func watched2(f int, allowed ...Fault) Setup {
+func guarded(f int, allowed ...Fault) Setup {
 	s := alone(f, allowed...)
 	s.Agents, s.Fencing = true, failover.PeerWindow
 	return s
@@ -56,9 +57,9 @@ func before() []Lesson {
 		{Rule: failover.R4, Says: "A primary whose commits wait for its standby is not taken over.",
 			Setup: alone(1, LinkBreaks)},
 		{Rule: failover.R5, Says: "A committed probe below the threshold, newer than the last bad one, vetoes.",
-			Setup: watched2(2, AlarmLies, CheckLies)},
+			Setup: guarded(2, AlarmLies, CheckLies)},
 		{Rule: failover.R6, Says: "A lease has expired only if it stood still across successful reads.",
-			Setup: watched2(2, AlarmLies, RecordDown)},
+			Setup: guarded(2, AlarmLies, RecordDown)},
 		{Rule: failover.R7, Says: "An operator's own takeover is followed, not fought.",
 			Setup: alone(0).with(1, Swaps)},
 		{Rule: failover.R8, Says: "A takeover needs two signals, one of them from outside CloudWatch, enough of the window, and clocks that agree.",
@@ -71,7 +72,7 @@ func before() []Lesson {
 func claiming() []Lesson {
 	return []Lesson{
 		{Rule: failover.R10, Says: "The lease is sealed before the group is claimed: its holder can't renew it any more.",
-			Setup: watched2(2, LinkBreaks, NodeSilent)},
+			Setup: guarded(2, LinkBreaks, NodeSilent)},
 		{Rule: failover.R11, Says: "Writes to the record change their own attributes, under conditions, and never the whole item.",
 			Setup: alone(0).from(PrimaryLost).with(1, Pauses)},
 		{Rule: failover.R12, Says: "Machines and nodes are marked with table and epoch; a foreign or older authority is refused.",
@@ -84,15 +85,15 @@ func claiming() []Lesson {
 }
 
 func fencing() []Lesson {
-	prompt := watched2(3, LinkBreaks, NodeSilent, StopRejected)
-	prompt.Agents, prompt.Prompt, prompt.Swift = false, true, true
-	noAgent := watched2(2, LinkBreaks, NodeSilent).swift()
+	stops := guarded(3, LinkBreaks, NodeSilent, StopRejected)
+	stops.Agents, stops.Prompt, stops.Swift = false, true, true
+	noAgent := guarded(2, LinkBreaks, NodeSilent).swift()
 	noAgent.Agents = false
 	ghost := alone(1, MachineStarted).from(TakenOver).with(1, Rejoins)
 	ghost.Runners = 2
 	return []Lesson{
 		{Rule: failover.R15, Says: "The standby is promoted only after the stop of the old primary was accepted and read.",
-			Setup: prompt, Beside: failover.Of(failover.R16),
+			Setup: stops, Beside: failover.Of(failover.R16),
 			Also: "The fence is not waited for here (R16), and stops take effect at once: what is missing is the stop itself."},
 		{Rule: failover.R16, Says: "Without a dead-man in force, the standby is promoted only once the old primary is stopped.",
 			Setup: noAgent},

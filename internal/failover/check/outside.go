@@ -50,12 +50,12 @@ func (x *explorer) pass(w *world, span int) {
 		r.checked = false
 		r.slept = r.mode == yielding || r.work[0].what() == doWait && (!r.dirty || r.offline)
 	}
-	w.lateMove = less8(w.lateMove, ticks)
+	w.lateMove = fewer(w.lateMove, ticks)
 	for _, c := range []*command{&w.cmd, &w.old} {
 		if c.state != flying || x.off(failover.R21) {
 			continue
 		}
-		if c.left = less8(c.left, ticks); c.left == 0 { // the document refuses after its deadline
+		if c.left = fewer(c.left, ticks); c.left == 0 { // the document refuses after its deadline
 			*c = command{}
 		}
 	}

@@ -1,10 +1,6 @@
 package check
 
-import (
-	"time"
-
-	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
-)
+import "github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 
 // performance is a task of a runner that is being done.
 type performance struct {
@@ -28,8 +24,8 @@ func (p performance) ends(f Fault, h hint, change func(*world)) {
 	h.node, h.table = p.t.node(), p.t.table()
 	a := action{verb: performs, runner: p.i, task: p.t, answer: h.answer, fault: f}
 	before := p.about(next.runners[p.i].core)
-	reply := p.ask(next.runners[p.i].core, h) // it is asked once more, and remembered
-	a.said = p.feed(&next, p.i, h)
+	reply := p.feed(&next, p.i, h)
+	a.said = reply.said
 	if h.kind == nodeRead {
 		p.judgeReturn(&next, before, p.about(reply.core), h.views[h.node])
 	}
@@ -250,7 +246,7 @@ func (p performance) onNode() {
 func (p performance) promote() {
 	f := p.about(p.w.runners[p.i].core)
 	n := p.t.node()
-	ticks := uint8(max(0, (f.left+tick-1)/tick) * time.Duration(1))
+	ticks := uint8(max(0, (f.left+tick-1)/tick))
 	if c := p.w.cmd; c.attempt == f.attempts && c.node == n {
 		switch c.state {
 		case succeeded:

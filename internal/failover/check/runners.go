@@ -155,7 +155,7 @@ func (x *explorer) wake(w *world, i uint8) {
 		x.reload(&next, i)
 	} else {
 		next.runners[i].mode, next.runners[i].checked = busy, true
-		a.said = x.feed(&next, i, hint{kind: resumed})
+		a.said = x.feed(&next, i, hint{kind: resumed}).said
 	}
 	x.put(next, a)
 }
@@ -185,7 +185,7 @@ func (x *explorer) claim(w *world, i uint8) {
 	x.record(&next, i)
 	granted := next
 	next.runners[i].done()
-	a.said = x.feed(&next, i, hint{kind: claimed})
+	a.said = x.feed(&next, i, hint{kind: claimed}).said
 	x.finish(&next, i)
 	x.put(next, a)
 
@@ -217,7 +217,7 @@ func (x *explorer) lost(w *world, i uint8, a action) {
 	}
 	r.dirty = false
 	a.answer = h.answer
-	a.said = x.feed(&next, i, h)
+	a.said = x.feed(&next, i, h).said
 	x.finish(&next, i)
 	x.put(next, a)
 }

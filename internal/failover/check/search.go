@@ -36,6 +36,7 @@ type search struct {
 	seen     *set
 	calmed   *set
 	coverage *Coverage
+	depth    int
 	steps    atomic.Int64
 	calms    atomic.Int64
 
@@ -59,23 +60,34 @@ type step struct {
 // Run searches until nothing new is found, something is wrong, or the limit is
 // reached.
 func (s Search) Run() Result {
-	x := &search{Search: s, seed: maphash.MakeSeed(), seen: newSet(true), calmed: newSet(false), coverage: newCoverage()}
-	x.cores = newCores(setupConfig(&x.Setup), x.Setup.Off)
-	first := x.Setup.start(x.cores.intern(x.Setup.Begin.record(x.cores.config)))
-	x.seen.add(x.hash(&first), 0)
-	frontier := []world{first}
-	r := Result{Setup: &x.Setup}
-	for len(frontier) > 0 && x.found == nil && (s.Limit == 0 || x.seen.len() < s.Limit) {
-		frontier = x.level(frontier)
-		r.Depth++
+	x := newSearch(s)
+	first, left := x.run()
+	r := Result{
+		Setup: &x.Setup, Depth: x.depth, States: x.seen.len(), Transitions: x.steps.Load(), Calls: x.cores.calls.Load(),
+		Cores: len(x.cores.states), Calmed: x.calms.Load(), Coverage: x.coverage, Complete: left == 0,
 	}
-	r.States, r.Transitions, r.Calls = x.seen.len(), x.steps.Load(), x.cores.calls.Load()
-	r.Cores, r.Calmed, r.Coverage = len(x.cores.states), x.calms.Load(), x.coverage
-	r.Complete = len(frontier) == 0
 	if x.found != nil {
 		r.Found, r.Story = x.found.wrong.String(), x.tell(first)
 	}
 	return r
+}
+
+func newSearch(s Search) *search {
+	x := &search{Search: s, seed: maphash.MakeSeed(), seen: newSet(true), calmed: newSet(false), coverage: newCoverage()}
+	x.cores = newCores(setupConfig(&x.Setup), x.Setup.Off)
+	return x
+}
+
+// run returns the first world, and how many were left when it stopped.
+func (x *search) run() (first world, left int) {
+	first = x.Setup.start(x.cores.intern(x.Setup.Begin.record(x.cores.config)))
+	x.seen.add(x.hash(&first), 0)
+	frontier := []world{first}
+	for len(frontier) > 0 && x.found == nil && (x.Limit == 0 || x.seen.len() < x.Limit) {
+		frontier = x.level(frontier)
+		x.depth++
+	}
+	return first, len(frontier)
 }
 
 func (x *search) hash(w *world) uint64 {

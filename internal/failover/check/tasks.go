@@ -42,7 +42,7 @@ func (t task) mutates() bool {
 
 // taskOf returns the task of an effect, or what it tells people. Deadlines are
 // those of the operation's step.
-func taskOf(e failover.Effect, c failover.Config) (task, said) {
+func taskOf(e failover.Effect) (task, said) {
 	on := func(t task, node string) task { return t | task(number(node)) }
 	at := func(t task, table string) task {
 		if table == tables[1] {
