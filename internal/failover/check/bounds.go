@@ -12,8 +12,8 @@ func Sweeps() []Setup {
 	lost := strict.from(PrimaryLost)
 	cut := guarded.from(PrimaryCut)
 	cut.Faults = 0
-	twice := strict.from(TakenOver).with(1, Rejoins)
-	people := strict.with(1)
+	twice := strict.from(TakenOver).with(Rejoins)
+	people := strict.with()
 	people.Persons = 0
 	alive := strict.from(PrimaryCut)
 	unknown := strict.from(RoleUnknown)
@@ -37,13 +37,13 @@ func Depths() []Setup {
 	strict := Setup{Fencing: failover.Strict, Runners: 1, Tables: 1, Faults: 2, Persons: Only(deedCount)}
 	guarded := strict
 	guarded.Fencing, guarded.Agents = failover.PeerWindow, true
-	people := strict.with(1)
+	people := strict.with()
 	people.Persons, people.Faults = 0, 1
 	lost := strict.from(PrimaryLost)
 	lost.Faults = 1
 	cut := guarded.from(PrimaryCut)
 	cut.Faults = 1
-	back := strict.from(TakenOver).with(1, Rejoins)
+	back := strict.from(TakenOver).with(Rejoins)
 	back.Faults = 1
 	crowd := guarded
 	crowd.Runners, crowd.Faults = 2, 1

@@ -23,7 +23,7 @@ func canonical(s failover.State) failover.State {
 	if now.Sub(s.Refused.At) >= quiet {
 		s.Refused = failover.Refusal{}
 	}
-	if s.Ended != string(ids[alarmA]) && s.Ended != string(ids[alarmB]) {
+	if s.Ended != ids[alarmA] && s.Ended != ids[alarmB] {
 		s.Ended = "" // no event of that operation comes again
 	}
 	s.Fenced = cloneFences(s.Fenced)
@@ -118,7 +118,7 @@ func deadline(t time.Time) time.Time {
 	case left < 0:
 		return past
 	case left > time.Minute:
-		return now.Add((left + while - 1) / while * while)
+		return now.Add(left + (while-left%while)%while)
 	}
 	return t
 }

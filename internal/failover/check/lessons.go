@@ -34,8 +34,9 @@ func (s Setup) swift() Setup { s.Swift = true; return s }
 
 func (s Setup) from(b Begin) Setup { s.Begin = b; return s }
 
-func (s Setup) with(people int, deeds ...Deed) Setup {
-	s.People, s.Persons = people, Only(deeds...)
+// with lets a person do one thing.
+func (s Setup) with(deeds ...Deed) Setup {
+	s.People, s.Persons = 1, Only(deeds...)
 	return s
 }
 
@@ -61,7 +62,7 @@ func before() []Lesson {
 		{Rule: failover.R6, Says: "A lease has expired only if it stood still across successful reads.",
 			Setup: guarded(2, AlarmLies, RecordDown)},
 		{Rule: failover.R7, Says: "An operator's own takeover is followed, not fought.",
-			Setup: alone(0).with(1, Swaps)},
+			Setup: alone(0).with(Swaps)},
 		{Rule: failover.R8, Says: "A takeover needs two signals, one of them from outside CloudWatch, enough of the window, and clocks that agree.",
 			Setup: alone(1, AlarmLies)},
 		{Rule: failover.R9, Says: "An approval binds the operation and the epoch, and expires.",
@@ -74,7 +75,7 @@ func claiming() []Lesson {
 		{Rule: failover.R10, Says: "The lease is sealed before the group is claimed: its holder can't renew it any more.",
 			Setup: guarded(2, LinkBreaks, NodeSilent)},
 		{Rule: failover.R11, Says: "Writes to the record change their own attributes, under conditions, and never the whole item.",
-			Setup: alone(0).from(PrimaryLost).with(1, Pauses)},
+			Setup: alone(0).from(PrimaryLost).with(Pauses)},
 		{Rule: failover.R12, Says: "Machines and nodes are marked with table and epoch; a foreign or older authority is refused.",
 			Elsewhere: "The model has one authority.", Test: "internal/fence TestStop, internal/engine/document guards_test.go"},
 		{Rule: failover.R13, Says: "An operation works on the configuration that it began with.",
@@ -89,7 +90,7 @@ func fencing() []Lesson {
 	stops.Agents, stops.Prompt, stops.Swift = false, true, true
 	noAgent := guarded(2, LinkBreaks, NodeSilent).swift()
 	noAgent.Agents = false
-	ghost := alone(1, MachineStarted).from(TakenOver).with(1, Rejoins)
+	ghost := alone(1, MachineStarted).from(TakenOver).with(Rejoins)
 	ghost.Runners = 2
 	return []Lesson{
 		{Rule: failover.R15, Says: "The standby is promoted only after the stop of the old primary was accepted and read.",
@@ -112,7 +113,7 @@ func fencing() []Lesson {
 		{Rule: failover.R23, Says: "What is unknown is resolved by reading, never by rolling back.",
 			Setup: alone(1, PromoteLost).from(PrimaryLost)},
 		{Rule: failover.R24, Says: "Maintenance that is set after the fence does not stop the promotion and the redirect.",
-			Setup: alone(0).from(PrimaryLost).with(1, Pauses)},
+			Setup: alone(0).from(PrimaryLost).with(Pauses)},
 	}
 }
 
@@ -128,7 +129,7 @@ func after() []Lesson {
 		{Rule: failover.R27, Says: "Where the record gives no answer after the promotion, the redirect is finished without it.",
 			Setup: alone(1, RecordDown).from(PrimaryLost)},
 		{Rule: failover.R28, Says: "A node is back when it is read as a fit standby in peer state, not when a command succeeded.",
-			Setup: alone(0).from(TakenOver).with(1, Rejoins)},
+			Setup: alone(0).from(TakenOver).with(Rejoins)},
 		{Rule: failover.R29, Says: "The recorded primary alone may start without its standby, if that one is fenced and stopped.",
 			Setup: alone(1, PowerLost).from(TakenOver)},
 		{Rule: failover.R30, Says: "The next failure is not ignored because of the last one.",
