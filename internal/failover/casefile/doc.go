@@ -49,5 +49,6 @@
 //
 // The sections decision, reason and next are what the core must answer, each
 // line of it. "kills" names what must change the decision: a safety rule that is
-// left out, or one line of the case that a wrong core would not look at.
+// left out (R19), a line of the case that a wrong core would be blind to (blind to
+// node b: fitness), or take for another one (taking node b: window for 24s).
 package casefile
