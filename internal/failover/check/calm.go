@@ -235,7 +235,9 @@ func (x *explorer) couldServe(w *world, f *facts) bool {
 	case f.step == failover.StepVerify:
 		return down && alone // the new primary has failed, too
 	case f.step == failover.StepRestart:
-		return o.role == primary && o.serves() && o.whole || n.database == inactive && n.machine == running && n.whole && alone
+		// A runner that was held up may have run out of time, and says so.
+		inactive := x.setup.Swift && n.database == inactive && n.machine == running && n.whole
+		return o.role == primary && o.serves() && o.whole || inactive && alone
 	case f.step == failover.StepFence, f.step == failover.StepFenced, f.step == failover.StepWithdraw:
 		return false // it waits for a stop
 	}

@@ -131,7 +131,7 @@ func after() []Lesson {
 		{Rule: failover.R28, Says: "A node is back when it is read as a fit standby in peer state, not when a command succeeded.",
 			Setup: alone(0).from(TakenOver).with(Rejoins)},
 		{Rule: failover.R29, Says: "The recorded primary alone may start without its standby, if that one is fenced and stopped.",
-			Setup: alone(1, PowerLost).from(TakenOver)},
+			Setup: alone(1, PowerLost).swift().from(TakenOver)},
 		{Rule: failover.R30, Says: "The next failure is not ignored because of the last one.",
 			Setup: alone(2, MoveDenied, PowerLost).swift().from(PrimaryLost)},
 		{Rule: failover.R31, Says: "Where the standby is unfit and the primary is certainly down, the primary is started in place.",
