@@ -46,13 +46,13 @@ func (p *player) begin(ctx context.Context, n int, i Incident) error {
 	case Force:
 		p.deeds.Go(func() { p.takeOverByHand(ctx, i.Node, " by force") })
 	case Reboot:
-		return ignored(p.ec2().RebootInstances(ctx, &ec2.RebootInstancesInput{InstanceIds: []string{p.stage.Instance(i.Node)}}))
+		ignore(p.ec2().RebootInstances(ctx, &ec2.RebootInstancesInput{InstanceIds: []string{p.stage.Instance(i.Node)}}))
 	case Start:
-		return ignored(p.ec2().StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: []string{p.stage.Instance(i.Node)}}))
+		ignore(p.ec2().StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: []string{p.stage.Instance(i.Node)}}))
 	case Maintenance:
-		return p.maintain(ctx, true)
+		ignore(nil, p.maintain(ctx, true))
 	case WatchOff:
-		return p.stage.SwitchWatch(ctx, false)
+		ignore(nil, p.stage.SwitchWatch(ctx, false))
 	case Death:
 		p.network.condemn(i.Program, i.Effect)
 	}
@@ -65,9 +65,9 @@ func (p *player) end(ctx context.Context, n int, i Incident) error {
 	case i.Fault != nil:
 		return p.remove(n)
 	case i.Deed == Maintenance:
-		return p.maintain(ctx, false)
+		ignore(nil, p.maintain(ctx, false))
 	case i.Deed == WatchOff:
-		return p.stage.SwitchWatch(ctx, true)
+		ignore(nil, p.stage.SwitchWatch(ctx, true))
 	}
 	return nil
 }
@@ -143,8 +143,9 @@ func (p *player) calm(ctx context.Context) error {
 
 func (p *player) ec2() *ec2.Client { return ec2.NewFromConfig(p.stage.Config(demo.Region)) }
 
-// ignored: what somebody tries need not be possible.
-func ignored(any, error) error { return nil }
+// ignore: what somebody tries need not be possible, and meets faults as well.
+// calm does it again.
+func ignore(any, error) {}
 
 // takeOverByHand is what an operator does who knows nothing of the product.
 func (p *player) takeOverByHand(ctx context.Context, node, how string) {
@@ -162,8 +163,5 @@ func (p *player) maintain(ctx context.Context, on bool) error {
 		UpdateExpression:          aws.String("SET maintenance = :on"),
 		ExpressionAttributeValues: map[string]ddb.AttributeValue{":on": &ddb.AttributeValueMemberBOOL{Value: on}},
 	})
-	if err != nil && on {
-		return nil // it may meet a fault as everybody may
-	}
 	return err
 }

@@ -20,8 +20,9 @@ import (
 
 var (
 	oneSeed = flag.Uint64("seed", 0, "play this seed only, and tell its story")
-	seeds   = flag.Uint64("seeds", 40, "how many seeds are played")
+	seeds   = flag.Uint64("seeds", 24, "how many seeds are played")
 	first   = flag.Uint64("first", 1, "the first of them")
+	twice   = flag.Uint64("twice", 2, "how many of them are played twice")
 	nap     = flag.Duration("for", 0, "play no new seed after so long; 0 = no limit")
 )
 
@@ -158,7 +159,7 @@ func TestAuditSees(t *testing.T) {
 
 // TestReplay plays seeds twice: everything must happen at the same time again.
 func TestReplay(t *testing.T) {
-	for seed := uint64(1); seed <= 3; seed++ {
+	for seed := *first; seed < *first+min(*seeds, *twice); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			a, b := play(t, Draw(seed)).Digest(), play(t, Draw(seed)).Digest()
