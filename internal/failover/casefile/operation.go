@@ -11,7 +11,7 @@ import (
 
 // running puts an operation into the state, with what must have happened
 // before its step.
-func running(s *failover.State, kind failover.Kind, step failover.StepName) *failover.Operation {
+func running(s *failover.State, kind failover.Kind, step failover.StepName) {
 	s.Epoch = 8
 	op := &failover.Operation{
 		ID: "op1", Kind: kind, From: "a", To: "b", Step: step, Attempt: 1,
@@ -23,10 +23,10 @@ func running(s *failover.State, kind failover.Kind, step failover.StepName) *fai
 	case failover.Rejoin:
 		s.Primary, op.Trigger = "b", "ann asks for node a back as standby"
 		s.Fenced["a"] = fenceOf(true)
-		return op
+		return
 	case failover.Restart:
 		op.Trigger = "alarm " + alarmOf + "a"
-		return op
+		return
 	case failover.Switchover:
 		op.Trigger = "ann asks for node b as primary: patching"
 	case failover.Takeover:
@@ -44,7 +44,6 @@ func running(s *failover.State, kind failover.Kind, step failover.StepName) *fai
 	}
 	promoted(s, step)
 	wayBack(s, step)
-	return op
 }
 
 func fenceOf(stopped bool) failover.Fence {
