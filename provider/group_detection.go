@@ -29,7 +29,6 @@ type detectionModel struct {
 }
 
 var (
-	detectionType   = map[string]attr.Type{"alarms": types.ListType{ElemType: detectionAlarmType}, "probe": detectionProbeType}
 	atMaxDetection  = path.Root("max_detection_seconds")
 	detectionSource = "settings of the metric alarms behind `failure_alarm_arns`, of one node"
 )

@@ -10,6 +10,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -161,8 +162,10 @@ func (a *Agent) Run(ctx context.Context) error {
 		loop(a.guarding)
 	}
 	loops.Wait()
-	if err := context.Cause(ctx); err != context.Canceled && ctx.Err() != nil {
-		return asError(err)
+	// Anything else only says that Run was to end.
+	var restart restartError
+	if errors.As(context.Cause(ctx), &restart) {
+		return restart
 	}
 	return nil
 }
@@ -182,14 +185,6 @@ func (a *Agent) usable(d declaration) error {
 	timing := failover.LeaseTiming{Duration: d.probe.LeaseDuration, Interval: d.probe.LeaseInterval, Drift: failover.DefaultDrift}
 	if why := timing.Check(); why != "" {
 		return fmt.Errorf("lease of group %s: %s: correct the resource hadr_sql_latency_metric of node %s", a.Group, why, a.Node)
-	}
-	return nil
-}
-
-// asError drops what only says that Run was to end.
-func asError(err error) error {
-	if restart, ok := err.(restartError); ok {
-		return restart
 	}
 	return nil
 }

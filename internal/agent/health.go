@@ -126,12 +126,6 @@ func (h *health) primary() bool {
 	return h.view.ServesAsPrimary()
 }
 
-func (h *health) asksNow() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.underway
-}
-
 // observation is the last view with what the probes say.
 func (h *health) observation() failover.Observation {
 	h.mu.Lock()

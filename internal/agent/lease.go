@@ -111,7 +111,8 @@ func (a *Agent) ownLease(ctx context.Context, d declaration) (*failover.Lease, e
 	known, last, lost := a.holding.known, a.holding.last, a.holding.lost
 	a.holding.mu.Unlock()
 	if lost == d.state.Epoch && lost > 0 {
-		return nil, a.refreshLost(ctx)
+		a.lookUp(ctx) // has a new epoch come?
+		return nil, nil
 	}
 	if known && last.Epoch == d.state.Epoch {
 		return &last, nil
@@ -147,12 +148,6 @@ func (a *Agent) lose(ctx context.Context, epoch uint64, why error) {
 		a.Log.Warn("the lease is lost in this epoch", "group", a.Group, "node", a.Node, "epoch", epoch, "error", why)
 	}
 	a.lookUp(ctx)
-}
-
-// refreshLost looks whether a new epoch has come.
-func (a *Agent) refreshLost(ctx context.Context) error {
-	a.lookUp(ctx)
-	return nil
 }
 
 // lookUp reads the declaration again, where the one that is held misleads.

@@ -154,7 +154,7 @@ func (a *Agent) look(ctx context.Context) {
 	defer cancel()
 	began := a.mono()
 	o := a.Database.View(ctx, d.settings())
-	if context.Cause(ctx) == context.Canceled {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return // the agent ends
 	}
 	err := viewError(o)
@@ -197,7 +197,7 @@ func (a *Agent) probe(ctx context.Context) {
 		err = a.Database.Probe(bounded, a.Node, d.settings())
 		cancel()
 	}
-	if ctx.Err() != nil && context.Cause(ctx) == context.Canceled {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return // the agent ends
 	}
 	a.health.probed(err, began, a.mono(), d.probe.Threshold, a.Clock.Now())

@@ -101,7 +101,7 @@ func TestBadOrders(t *testing.T) {
 		{"two orders", "faults", `{"kind":"lost"}{"kind":"lost"}`, 400, "", []string{"more than one"}},
 		{"no kind", "faults", `{}`, 400, "kind", []string{"latency", "throttle"}},
 		{"an unknown kind", "faults", `{"kind":"earthquake"}`, 400, "kind", []string{`"earthquake" is no kind of fault`, "stuck-stopping"}},
-		{"a field that does not exist", "faults", `{"kind":"lost","sevice":"ec2"}`, 400, "sevice", []string{"no such field"}},
+		{"a field that does not exist", "faults", `{"kind":"lost","serv":"ec2"}`, 400, "serv", []string{"no such field"}},
 		{"a field of another kind", "faults", `{"kind":"lost","delay":"1s"}`, 400, "delay", []string{"lost does not take it", "when"}},
 		{"a negative duration", "faults", `{"kind":"latency","delay":"-5s"}`, 400, "delay", []string{"-5s is negative"}},
 		{"a duration without a unit", "faults", `{"kind":"latency","delay":5}`, 400, "", []string{"5 is no duration", "1m30s"}},
