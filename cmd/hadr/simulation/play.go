@@ -37,6 +37,9 @@ type Outcome struct {
 const (
 	clientPause = 700 * time.Millisecond
 	stagger     = 333 * time.Millisecond
+
+	leaseDuration = 20 * time.Second
+	leaseInterval = 5 * time.Second
 )
 
 // player plays one story.
@@ -71,6 +74,9 @@ func Play(ctx context.Context, dir string, story Story) (Outcome, error) {
 	if p.table, err = stage.Declare(ctx); err != nil {
 		return p.out, fmt.Errorf("declaring the group: %w", err)
 	}
+	if err := p.lease(ctx); err != nil {
+		return p.out, fmt.Errorf("declaring the lease: %w", err)
+	}
 	p.load = stage.Clients(1, clientPause, stagger)
 	writing, stop := context.WithCancel(ctx)
 	var clients sync.WaitGroup
@@ -85,6 +91,26 @@ func Play(ctx context.Context, dir string, story Story) (Outcome, error) {
 	p.out.History = p.network.authority.history
 	p.out.Calls = p.network.calls
 	return p.out, err
+}
+
+// lease declares a lease if the story has one. The agents hear of it within a
+// minute.
+func (p *player) lease(ctx context.Context) error {
+	if !p.story.Leased {
+		return nil
+	}
+	p.out.Met["lease"]++
+	for _, node := range []string{"a", "b"} {
+		probe, err := p.table.ReadProbe(ctx, demo.Group, node)
+		if err != nil {
+			return err
+		}
+		probe.LeaseDuration, probe.LeaseInterval, probe.Function = leaseDuration, leaseInterval, demo.TakeoverFunction
+		if err := p.table.PutProbe(ctx, probe); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // names makes identifiers that are the same in every run of a seed.

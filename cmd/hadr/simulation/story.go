@@ -15,6 +15,7 @@ import (
 type Story struct {
 	Seed      uint64
 	Length    time.Duration // when all faults end
+	Leased    bool          // the group has a lease, too
 	Incidents []Incident    // in the order of their times
 }
 
@@ -77,6 +78,7 @@ func Draw(seed uint64) Story {
 	if d.chance(0.6) {
 		d.deaths()
 	}
+	d.story.Leased = d.chance(0.25)
 	slices.SortStableFunc(d.story.Incidents, func(a, b Incident) int { return int(a.At - b.At) })
 	return d.story
 }
@@ -118,6 +120,9 @@ func other(node string) string {
 // String tells the story for people.
 func (s Story) String() string {
 	var b strings.Builder
+	if s.Leased {
+		b.WriteString("           the group has a lease\n")
+	}
 	for _, i := range s.Incidents {
 		fmt.Fprintf(&b, "%+8.1f s  %s\n", i.At.Seconds(), i)
 	}
