@@ -137,6 +137,7 @@ func waits(h HADR) bool {
 func assessStandby(o *failover.Observation, s Settings, blocks []HADR) {
 	o.Fitness = failover.Fit
 	o.ProvenUntil, o.HeardLast = proven(blocks, o.HostTime)
+	o.ConnectedSince = connected(blocks)
 	for _, b := range blocks {
 		end := b.PeerWindowEnd
 		if !end.IsZero() && unprotected(b) == "" {
@@ -155,6 +156,20 @@ func assessStandby(o *failover.Observation, s Settings, blocks []HADR) {
 		o.FitnessWhy = "its settings differ from what is declared: " + o.SettingsDiffer
 		o.FitnessNext = "db2 get db cfg for " + s.Database
 	}
+}
+
+// connected is since when every log stream has its connection and is in peer
+// state, zero if one has not (R30).
+func connected(blocks []HADR) (since time.Time) {
+	for _, b := range blocks {
+		if b.State != "PEER" || b.ConnectStatus != "CONNECTED" {
+			return time.Time{}
+		}
+		if b.ConnectStatusTime.After(since) {
+			since = b.ConnectStatusTime
+		}
+	}
+	return since
 }
 
 // proven is until when the standby certainly has every commit, and when it

@@ -130,3 +130,26 @@ func TestSwitchoverDocument(t *testing.T) {
 		t.Errorf("result %+v; in order %d, within the window %d, by force %d", got, r.host.inOrder, r.host.forced, r.host.plain)
 	}
 }
+
+// R30: a pair that is connected and in peer state for a while has settled.
+func TestConnectedSince(t *testing.T) {
+	at := hostNow.Add(-time.Hour)
+	peer := HADR{Role: "STANDBY", State: "PEER", ConnectStatus: "CONNECTED", ConnectStatusTime: at}
+	with := func(change func(*HADR)) HADR { h := peer; change(&h); return h }
+	tests := []struct {
+		name   string
+		blocks []HADR
+		want   time.Time
+	}{
+		{"in peer state", []HADR{peer}, at},
+		{"catching up", []HADR{with(func(h *HADR) { h.State = "REMOTE_CATCHUP" })}, time.Time{}},
+		{"lost", []HADR{with(func(h *HADR) { h.ConnectStatus = "DISCONNECTED" })}, time.Time{}},
+		{"slow, but there", []HADR{with(func(h *HADR) { h.ConnectStatus = "CONGESTED" })}, time.Time{}},
+		{"the younger of two log streams", []HADR{peer, with(func(h *HADR) { h.ConnectStatusTime = at.Add(time.Minute) })}, at.Add(time.Minute)},
+	}
+	for _, tt := range tests {
+		if got := connected(tt.blocks); !got.Equal(tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
