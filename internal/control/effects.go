@@ -234,19 +234,21 @@ func (w *work) noteCommand(ctx context.Context, commandID string) {
 	w.saved(asked)
 }
 
-func (w *work) record(ctx context.Context, e failover.Entry) {
+// record appends to the history, and reports whether it is there.
+func (w *work) record(ctx context.Context, e failover.Entry) bool {
 	w.last = &e
 	w.log.Info(e.Event, "operation", e.OperationID, "epoch", e.Epoch, "step", string(e.Step), "reason", e.Reason, "next", e.Next)
 	var err error
 	for range w.tries() {
 		if err = w.store(ctx, func(ctx context.Context) error { return w.Store.Append(ctx, w.group, e) }); err == nil {
-			return
+			return true
 		}
 		if w.Clock.Sleep(ctx, retryPause) != nil {
 			break
 		}
 	}
 	w.log.Error("writing history failed", "operation", e.OperationID, "epoch", e.Epoch, "event", e.Event, "error", err)
+	return false
 }
 
 func (w *work) notify(ctx context.Context, e failover.Entry) {

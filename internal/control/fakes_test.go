@@ -33,6 +33,7 @@ type store struct {
 
 	loadErr func() error // consulted before a Load
 	saveErr func() error // consulted before a Save
+	appends func() error // consulted before an Append
 	slow    func()       // before every answer of Save and Append
 	loseAck func() bool  // the write happens, its answer does not come
 }
@@ -93,6 +94,11 @@ func (s *store) Seal(_ context.Context, _, _ string, _ uint64, operationID strin
 }
 
 func (s *store) Append(_ context.Context, _ string, e failover.Entry) error {
+	if s.appends != nil {
+		if err := s.appends(); err != nil {
+			return err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history = append(s.history, e)

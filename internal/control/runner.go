@@ -89,6 +89,7 @@ func (w *work) load(ctx context.Context) error {
 		return fmt.Errorf("reading the record of group %s: %w", w.group, err)
 	}
 	w.state, w.persisted, w.checked = s, s, asked
+	w.tellWord(ctx) // whoever saved it may be dead
 	return nil
 }
 
@@ -129,25 +130,13 @@ func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failove
 		}
 	}
 	if w.lastWord() {
-		if err := w.fresh(ctx); err != nil {
-			return nil, err // a runner that was left behind announces nothing
-		}
-		effects = w.tell(ctx, effects)
+		effects = w.keepWord(effects)
 	}
 	if err := w.save(ctx); err != nil {
 		return nil, err
 	}
+	w.tellWord(ctx)
 	return w.run(ctx, effects)
-}
-
-// lastWord reports whether the operation on the record ends or is blocked now.
-// That is told before it is saved: nobody goes on with it afterwards, so a
-// runner that died between the two would leave a history without an end, or a
-// block that nobody hears of. One that dies before the save tells it twice, and
-// the record knows a repetition.
-func (w *work) lastWord() bool {
-	was, is := w.persisted.Operation, w.state.Operation
-	return was != nil && was.Blocked == "" && (is == nil || is.Blocked != "")
 }
 
 // claim makes the operation this runner's, or learns who was faster.

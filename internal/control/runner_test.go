@@ -55,19 +55,62 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
-// TestEndIsToldBeforeItIsSaved: nobody goes on with an operation that has ended,
-// so a runner that died between the two would leave a history without an end.
-func TestEndIsToldBeforeItIsSaved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, st, _ := setup()
-		var told []int // ends in the history at each save
-		st.saveErr = func() error { told = append(told, ended(st)); return nil }
-		if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
-			t.Fatal(err)
-		}
-		if last := told[len(told)-1]; last != 1 {
-			t.Errorf("%d ends were told before the last save", last)
-		}
+// TestLastWord: the end of an operation is saved together with the word of it,
+// and told afterwards: by this runner, or by the next one that reads the record.
+func TestLastWord(t *testing.T) {
+	t.Run("told once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, st, _ := setup()
+			early := false
+			st.appends = func() error { early = early || st.state.Operation != nil && st.state.Word != nil; return nil }
+			if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+				t.Fatal(err)
+			}
+			if ended(st) != 1 || st.state.Word != nil || st.state.Operation != nil || early {
+				t.Errorf("%d ends, word %+v, told before it was saved: %v", ended(st), st.state.Word, early)
+			}
+		})
+	})
+	t.Run("its runner dies before it tells", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, st, _ := setup()
+			st.appends = func() error {
+				if st.state.Word != nil {
+					return errors.New("this runner tells nothing any more")
+				}
+				return nil
+			}
+			_, _ = r.Run(t.Context(), group, event(r.Clock))
+			if st.state.Operation != nil || st.state.Word == nil || ended(st) != 0 {
+				t.Fatalf("operation %+v, word %+v, %d ends", st.state.Operation, st.state.Word, ended(st))
+			}
+			st.appends = nil
+			if _, err := r.Watch(t.Context(), group, "op2"); err != nil {
+				t.Fatal(err)
+			}
+			if ended(st) != 1 || st.state.Word != nil {
+				t.Errorf("after a look: %d ends, word %+v", ended(st), st.state.Word)
+			}
+		})
+	})
+	t.Run("somebody else was faster", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, st, _ := setup()
+			st.saveErr = func() error {
+				if st.state.Primary == "b" && st.state.Operation != nil && st.state.Operation.Step == failover.StepRedirect {
+					st.saveErr = nil
+					op := *st.state.Operation
+					op.Blocked, op.Next = "by another runner", "hadr resume orders"
+					st.state.Operation, st.state.Phase = &op, failover.Blocked
+					st.state.Version++
+				}
+				return nil
+			}
+			_, _ = r.Run(t.Context(), group, event(r.Clock))
+			if ended(st) != 0 || st.state.Phase != failover.Blocked {
+				t.Errorf("%d ends of an operation that is blocked, phase %s", ended(st), st.state.Phase)
+			}
+		})
 	})
 }
 

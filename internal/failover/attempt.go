@@ -172,6 +172,7 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 		})
 	}
 	to := s.Config.Other(a.Suspect)
+	replaced := s.replaced()
 	s.Epoch++
 	s.Phase, s.Pending = a.Kind.phase(), nil
 	if a.Kind == Takeover {
@@ -183,7 +184,7 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 		ID: a.OperationID, Kind: a.Kind, From: a.Suspect, To: to,
 		Step: StepRecheck, Attempt: 1, Started: e.At, StepSince: e.At, Deadline: e.At.Add(s.Config.GatherTimeout * 3),
 		Trigger: a.Trigger, Evidence: a.Evidence, Config: s.Config, Routes: map[string]Redirect{},
-		Fencing: a.Fencing, Force: a.Force, WindowEnd: a.WindowEnd,
+		Fencing: a.Fencing, Force: a.Force, WindowEnd: a.WindowEnd, Replaced: replaced,
 		Phases: []PhaseTime{{Step: "decide", Start: a.Since, End: e.At}},
 	}
 	switch {
@@ -241,7 +242,35 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 	s.Attempt = nil
 	entry := s.begun()
 	next, effects := s.resume(e.At)
-	return next, append([]Effect{Record{Entry: entry}, Notify{Entry: entry}}, effects...)
+	return next, append(append(s.succession(), Record{Entry: entry}, Notify{Entry: entry}), effects...)
+}
+
+// replaced is what has to be told of an operation that is still on the record
+// when another one is claimed.
+func (s State) replaced() *Replaced {
+	op := s.Operation
+	if op == nil {
+		return nil
+	}
+	return &Replaced{ID: op.ID, Kind: op.Kind, From: op.From, To: op.To, Step: op.Step, Blocked: op.Blocked}
+}
+
+// succession ends the operation whose place the running one took: a history must
+// not have a start alone.
+func (s State) succession() []Effect {
+	op := s.Operation
+	if op == nil || op.Replaced == nil {
+		return nil
+	}
+	r := *op.Replaced
+	why := fmt.Sprintf("operation %s (%s) takes its place", op.ID, op.Kind)
+	if r.Blocked != "" {
+		why += "; it was blocked: " + r.Blocked
+	}
+	return []Effect{Record{Entry: Entry{
+		At: op.Started, OperationID: r.ID, Event: "ended", Kind: r.Kind, Epoch: s.Epoch, From: r.From, To: r.To, Step: r.Step,
+		Reason: why, Outcome: "replaced", Actor: op.Trigger,
+	}}}
 }
 
 // begun is the entry that tells of the operation's start.

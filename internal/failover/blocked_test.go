@@ -51,6 +51,20 @@ func TestBlockedOperations(t *testing.T) {
 			t.Errorf("state changed:\n%s", diff)
 		}
 	})
+	t.Run("R30: whose place is taken has an end, also where the runner dies before it tells", func(t *testing.T) {
+		s := steadyState()
+		s.Epoch++
+		s.Operation = &Operation{ID: "op2", Kind: Takeover, From: "b", To: "a", Step: StepRecheck, Started: now, StepSince: now, Config: s.Config,
+			Replaced: &Replaced{ID: "op1", Kind: Takeover, From: "a", To: "b", Step: StepVerify, Blocked: "rtb-1 could not be led"}}
+		s.Phase = TakingOver
+		for name, e := range map[string]Event{"its own runner": Claimed{At: now, OK: true}, "another one": Resumed{At: now}} {
+			_, effects := Step(s, e)
+			first, ok := effects[0].(Record)
+			if !ok || first.Entry.OperationID != "op1" || first.Entry.Event != "ended" || first.Entry.Outcome != "replaced" || !strings.Contains(first.Entry.Reason, "operation op2 (takeover) takes its place") {
+				t.Errorf("%s tells %+v", name, effects[0])
+			}
+		}
+	})
 	t.Run("R30: blocked on a route only, the next takeover goes ahead", func(t *testing.T) {
 		w := newWorld()
 		w.onMove = func(w *fakeWorld, e MoveRoute) RouteMoved {

@@ -254,7 +254,7 @@ func (c *chaos) happens() Event {
 		}
 	case "crash":
 		if c.machine[node] == InstanceRunning {
-			c.machine[node] = InstanceStopped
+			c.machine[node], c.connected = InstanceStopped, false
 		}
 	case "cut":
 		c.connected = false

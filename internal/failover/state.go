@@ -119,6 +119,11 @@ type State struct {
 	Pending     *Pending  // takeover that waits for a person (R9)
 	Ended       string    // operation that ended last: a redelivery of its event is over, too (R2)
 
+	// Word is the last word of an operation, that it ended or is blocked, until it
+	// is told. It is saved with what it tells of: whoever reads the record tells
+	// it, so that no history lacks it and none has two. The core leaves it alone.
+	Word *Entry
+
 	// Off are rules that are left out: none, but where the model checker shows
 	// what a rule is for. It is never on the record.
 	Off Rules
@@ -229,6 +234,9 @@ type Operation struct {
 	// itself, on the runner's clock; zero = it never stops by itself.
 	WindowEnd time.Time
 
+	// Replaced is an operation whose place this one took (R30): a rejoin, or one
+	// that was blocked on a route only.
+	Replaced *Replaced
 	// Isolated is what came of cutting the old primary off, "" = not tried.
 	Isolated string
 	// OldSeen: after a switchover, the old primary was read as no primary.
@@ -245,6 +253,15 @@ type Operation struct {
 	// does about it.
 	Blocked string
 	Next    string
+}
+
+// Replaced is what is told of an operation whose place another one took.
+type Replaced struct {
+	ID       string
+	Kind     Kind
+	From, To string
+	Step     StepName
+	Blocked  string
 }
 
 // FenceProgress is what is known of the running fence.

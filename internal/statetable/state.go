@@ -23,6 +23,7 @@ type authority struct {
 	RefusedGuard  failover.Guard
 	RefusedAt     time.Time
 	Pending       *failover.Pending
+	Word          *failover.Entry
 	Ended         string
 	WriteToken    string
 }
@@ -56,6 +57,7 @@ func (s stored) state(group string, config failover.Config) failover.State {
 		Cooldown: s.CooldownUntil, Changed: s.ChangedAt,
 		Refused:     failover.Refusal{Guard: s.RefusedGuard, At: s.RefusedAt},
 		Pending:     s.Pending,
+		Word:        s.Word,
 		Ended:       s.Ended,
 		Maintenance: s.maintenance(),
 	}
@@ -71,7 +73,7 @@ func (a authority) attributes() (item, error) {
 	for name, av := range (item{
 		"epoch": number(a.Epoch), "primary": str(a.Primary), "phase": str(string(a.Phase)), "version": number(a.Version),
 		"operation": nil, "fenced": nil, "cooldown_until": nil, "changed_at": nil,
-		"refused_guard": nil, "refused_at": nil, "pending": nil, "ended": nil,
+		"refused_guard": nil, "refused_at": nil, "pending": nil, "word": nil, "ended": nil,
 	}) {
 		if _, set := m[name]; !set {
 			m[name] = av

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
@@ -44,12 +45,13 @@ var probes = map[string][]probe{
 		{name: "vanish without watch", play: vanishWithoutWatch},
 		{name: "killed after sending the takeover", play: killedWhilePromoting},
 		{name: "promotion-denied without watch", play: deniedWithoutWatch},
-		{name: "stop-hangs-promoted", play: stopHangsPromoted},
+		{name: "stop-hangs-promoted without watch", play: isolatedWithoutWatch},
 	},
 	watchFunction: {
 		{name: "vanish without alarm actions", play: vanishWithoutActions},
 		{name: "killed after sending the takeover", play: watchFindsTheCommand},
 		{name: "promotion-denied without alarm actions", play: deniedWithoutActions},
+		{name: "stop-hangs-promoted without the takeover function", play: isolatedByWatch},
 		{name: "sweep", play: sweep, after: 45 * time.Minute}, // it comes once an hour
 	},
 	scheduleRole:   {{name: "vanish without alarm actions", play: vanishWithoutActions}},
@@ -220,6 +222,33 @@ func vanishWithoutActions(ctx context.Context, s *scene) error {
 		return err
 	}
 	return vanishSeen(ctx, s, watchFunction)
+}
+
+// isolatedWithoutWatch leaves a stop that hangs to the takeover function.
+func isolatedWithoutWatch(ctx context.Context, s *scene) error {
+	if err := s.stage.switchWatch(ctx, false); err != nil {
+		return err
+	}
+	if err := s.cutsOff(ctx); err != nil {
+		return err
+	}
+	if err := s.stage.switchWatch(ctx, true); err != nil {
+		return err
+	}
+	if err := s.happens("the host of node a is stopped at last", func() error { return s.stage.EC2.ReleaseStopping(s.stage.Instance("a")) }); err != nil {
+		return err
+	}
+	return s.takenOver(ctx, "b", 2)
+}
+
+// isolatedByWatch leaves a stop that hangs to the watch function: the takeover
+// function can't read the record.
+func isolatedByWatch(ctx context.Context, s *scene) error {
+	role, policy := takeoverFunction, `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"dynamodb:*","Resource":"*"}]}`
+	if _, err := iam.NewFromConfig(s.stage.Config(Region)).PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &role, PolicyName: aws.String("denied"), PolicyDocument: &policy}); err != nil {
+		return err
+	}
+	return stopHangsPromoted(ctx, s)
 }
 
 // silenceAlarms keeps the alarms from invoking the takeover function.
