@@ -140,7 +140,12 @@ func (c call) answered(resp *http.Response, body []byte) {
 var register = porcupine.NondeterministicModel{
 	Init: func() []any { return []any{record{}} },
 	Step: func(state, input, output any) []any {
-		s, in, out := state.(record), input.(request), output.(reply)
+		s, known := state.(record)
+		in, asked := input.(request)
+		out, answered := output.(reply)
+		if !known || !asked || !answered {
+			return nil
+		}
 		first := s == record{}
 		swaps, fails := in.Next != nil && (first || s == in.Expected), first || in.Guarded || s != in.Expected
 		switch {
