@@ -99,11 +99,11 @@ func stoppedInOrder(ctx context.Context, s *scene) error {
 	if err := s.refused(ctx, failover.GuardOrderly); err != nil {
 		return err
 	}
-	l, err := s.lease(ctx)
-	s.result.expect(err == nil && strings.Contains(l.Suspended, "patch"), "the lease is not suspended: %+v, %v", l, err)
 	if err := s.watched(ctx, 4*time.Minute); err != nil {
 		return err
 	}
+	l, err := s.lease(ctx)
+	s.result.expect(err == nil && strings.Contains(l.Suspended, "patch"), "the lease is not suspended: %+v, %v", l, err)
 	if err := s.happens("db2start on node a", func() error { return shell("systemctl start db2") }); err != nil {
 		return err
 	}
