@@ -2,6 +2,7 @@ package failover
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -219,7 +220,7 @@ func standbyRole(q question) *Decision {
 	if q.standby.Role == RoleStandby {
 		return nil
 	}
-	next := q.standby.FitnessNext
+	next := q.named(q.standby.FitnessNext)
 	if next == "" {
 		next = "hadr status " + q.state.Group
 	}
@@ -228,6 +229,12 @@ func standbyRole(q question) *Decision {
 		Reason: fmt.Sprintf("node %s is not a running standby: role %s, database %s%s", q.standby.Node, orNone(string(q.standby.Role)), orNone(string(q.standby.Database)), because(q.standby.FitnessWhy)),
 		Next:   next,
 	}
+}
+
+// named puts the group and the failed node into an engine's next command: an
+// engine knows neither.
+func (q question) named(next string) string {
+	return strings.NewReplacer("GROUP", q.state.Group, "NODE", q.suspect.Node).Replace(next)
 }
 
 func settings(q question) *Decision {
@@ -247,7 +254,7 @@ func fitness(q question) *Decision {
 	if q.state.fit(q.standby) {
 		return nil
 	}
-	why, next := q.standby.FitnessWhy, q.standby.FitnessNext
+	why, next := q.standby.FitnessWhy, q.named(q.standby.FitnessNext)
 	if why == "" {
 		why = "nothing that was read says that it has every commit"
 	}

@@ -88,19 +88,20 @@ func (q question) notStoppedInTime() string {
 // of the stop, "" if they can. The window's end is on the old primary's clock,
 // which can't be read any more: what counts is its last measurement.
 func (q question) clocksAt(stopped time.Time) string {
-	for node, measured := range map[string]struct {
+	for _, measured := range []struct {
+		node   string
 		at     time.Time
 		offset time.Duration
 		until  time.Time
 	}{
-		q.suspect.Node: {q.suspect.ClockOffsetAt, q.suspect.ClockOffset, stopped},
-		q.standby.Node: {q.standby.ClockOffsetAt, q.standby.ClockOffset, q.at},
+		{q.suspect.Node, q.suspect.ClockOffsetAt, q.suspect.ClockOffset, stopped},
+		{q.standby.Node, q.standby.ClockOffsetAt, q.standby.ClockOffset, q.at},
 	} {
 		switch {
 		case measured.at.IsZero() || measured.until.Sub(measured.at) > clockOffsetAge:
-			return fmt.Sprintf("the clock of node %s was not measured within the %s before", node, clockOffsetAge)
+			return fmt.Sprintf("the clock of node %s was not measured within the %s before", measured.node, clockOffsetAge)
 		case measured.offset.Abs() > q.config.MaxClockOffset:
-			return fmt.Sprintf("the clock of node %s was off by %s", node, measured.offset.Round(10*time.Millisecond))
+			return fmt.Sprintf("the clock of node %s was off by %s", measured.node, measured.offset.Round(10*time.Millisecond))
 		}
 	}
 	return ""

@@ -95,6 +95,33 @@ func TestForcedDecision(t *testing.T) {
 	}
 }
 
+// TestNextCommandsAreWhole: a person copies them at three in the morning.
+func TestNextCommandsAreWhole(t *testing.T) {
+	s, g := goneForGood()
+	b := g.Nodes["b"]
+	b.FitnessNext = "hadr takeover-after-window GROUP --from NODE --reason WHY"
+	g.Nodes["b"] = b
+	s.Attempt = &Attempt{Suspect: "a", Human: "dba", Since: now}
+	if d := Decide(s, g); d.Guard != GuardFitness || d.Next != "hadr takeover-after-window orders --from a --reason WHY" {
+		t.Errorf("%s: next %q", d.Guard, d.Next)
+	}
+}
+
+// TestClocksAreToldInOrder: the same facts have the same words.
+func TestClocksAreToldInOrder(t *testing.T) {
+	s, g := goneForGood()
+	for id, o := range g.Nodes {
+		o.ClockOffset = time.Minute
+		g.Nodes[id] = o
+	}
+	s.Attempt = &Attempt{Suspect: "a", Human: "dba", Since: now, Force: AfterWindow}
+	for range 50 {
+		if d := Decide(s, g); !strings.Contains(d.Reason, "clock of node a") {
+			t.Fatal(d.Reason)
+		}
+	}
+}
+
 // TestForcedStories runs takeovers by force to their ends.
 func TestForcedStories(t *testing.T) {
 	tests := []struct {

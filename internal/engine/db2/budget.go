@@ -2,9 +2,9 @@ package db2
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/budget"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -35,64 +35,25 @@ const (
 	budgetMargin       = 10 * time.Second
 )
 
-// Term is one part of a budget.
-type Term struct {
-	Name string
-	For  time.Duration
-}
-
-// Budget compares the time that a takeover needs with the time that it has.
-type Budget struct {
-	Terms     []Term
-	Required  time.Duration
-	Available time.Duration // peer window less one heartbeat, which may be lost before the failure
-}
-
-// Fits reports whether the time is enough.
-func (b Budget) Fits() bool { return b.Required <= b.Available }
-
-// String lists the terms and both sums in seconds.
-func (b Budget) String() string {
-	parts := make([]string, len(b.Terms))
-	for i, t := range b.Terms {
-		parts[i] = fmt.Sprintf("%s %g", t.Name, t.For.Seconds())
-	}
-	sign := "<="
-	if !b.Fits() {
-		sign = ">"
-	}
-	return fmt.Sprintf("%s = %g s %s %g s", strings.Join(parts, " + "), b.Required.Seconds(), sign, b.Available.Seconds())
-}
-
 // CheckTiming adds up a takeover: it must begin before the peer window ends,
 // even if the failure comes one heartbeat after the window's end was last sent,
-// and one runner dies on the way.
-func CheckTiming(t Timing) Budget {
+// and one runner dies on the way. What it has is the peer window less one
+// heartbeat, which may be lost before the failure.
+func CheckTiming(t Timing) budget.Budget {
 	fence := fenceAccepted
 	if t.Fencing != failover.PeerWindow {
 		fence = t.FenceTimeout
 	}
-	b := Budget{Terms: []Term{
-		{"detection", t.Detection},
-		{"decision", either(t.Decision, defaultDecision)},
-		{"one resume", either(t.Resume, defaultResume)},
-		{"command delivery", either(t.Delivery, defaultDelivery)},
-		{"fence", fence},
-		{"clock offset", either(t.ClockOffset, defaultClockOffset)},
-		{"margin", budgetMargin},
-	}}
-	for _, term := range b.Terms {
-		b.Required += term.For
-	}
-	b.Available = max(0, t.PeerWindow-either(t.Heartbeat, Heartbeat(t.HADRTimeout, t.PeerWindow)))
-	return b
-}
-
-func either(d, fallback time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return fallback
+	available := max(0, t.PeerWindow-budget.Or(t.Heartbeat, Heartbeat(t.HADRTimeout, t.PeerWindow)))
+	return budget.New(available,
+		budget.Term{Name: "detection", For: t.Detection},
+		budget.Term{Name: "decision", For: budget.Or(t.Decision, defaultDecision)},
+		budget.Term{Name: "one resume", For: budget.Or(t.Resume, defaultResume)},
+		budget.Term{Name: "command delivery", For: budget.Or(t.Delivery, defaultDelivery)},
+		budget.Term{Name: "fence", For: fence},
+		budget.Term{Name: "clock offset", For: budget.Or(t.ClockOffset, defaultClockOffset)},
+		budget.Term{Name: "margin", For: budgetMargin},
+	)
 }
 
 // Heartbeat is the longest interval that Db2 derives from its parameters; the
@@ -108,35 +69,27 @@ func Heartbeat(hadrTimeout, peerWindow time.Duration) time.Duration {
 	return beat
 }
 
-// Finding is something about the declared settings that a plan tells.
-type Finding struct {
-	Error   bool   // otherwise a warning
-	Setting string // such as "peer_window_seconds"
-	Summary string
-	Detail  string // cause with numbers, and the fix
-}
-
 // CheckSettings judges settings under a policy. What would let an automatic
 // takeover lose commits, or fail for want of time, is an error under the policy
 // automatic and a warning otherwise.
-func CheckSettings(s Settings, policy failover.Policy, t Timing) []Finding {
+func CheckSettings(s Settings, policy failover.Policy, t Timing) []budget.Finding {
 	fatal := policy == failover.Automatic
 	if s.SyncMode == "ASYNC" || s.SyncMode == "SUPERASYNC" {
-		return []Finding{{
+		return []budget.Finding{{
 			Error: fatal, Setting: "syncmode", Summary: "HADR_SYNCMODE " + s.SyncMode + " has no peer window",
 			Detail: "Db2 refuses TAKEOVER BY FORCE PEER WINDOW ONLY in this mode, and any other takeover can lose acknowledged commits. " +
 				"Use SYNC or NEARSYNC, or the policy approval or observe.",
 		}}
 	}
 	if t.PeerWindow <= 0 {
-		return []Finding{{
+		return []budget.Finding{{
 			Error: fatal, Setting: "peer_window_seconds", Summary: "HADR_PEER_WINDOW is 0",
 			Detail: fmt.Sprintf("Without a peer window nothing proves that the standby has every commit, so no takeover is safe. "+
 				"Set HADR_PEER_WINDOW on both nodes and declare it here: this timing needs at least %g.", t.smallestWindow().Seconds()),
 		}}
 	}
 	if b := CheckTiming(t); !b.Fits() {
-		return []Finding{{
+		return []budget.Finding{{
 			Error: fatal, Setting: "peer_window_seconds", Summary: "The peer window is too short for the declared timing",
 			Detail: fmt.Sprintf("A takeover needs %g s and has %g s (HADR_PEER_WINDOW %g less one heartbeat): %s. "+
 				"Set HADR_PEER_WINDOW to at least %g on both nodes, or detect faster.",
