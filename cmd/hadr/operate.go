@@ -176,7 +176,7 @@ func tell(cmd *cobra.Command, r control.Result, err error) error {
 		return nil
 	}
 	switch {
-	case r.Last.Event == "refused", r.Last.Event == "blocked", r.Last.Outcome == "needs_reseed", r.Last.Outcome == "given_up":
+	case r.Last.Event == "refused", r.Last.Event == "blocked", r.Last.Outcome == failover.NeedsReseed, r.Last.Outcome == "given_up":
 		return errors.New("not done, see above")
 	case r.Last.Event == "started", r.Last.Event == "step":
 		return fmt.Errorf("another runner goes on with it: follow it with: hadr status %s", r.State.Group)

@@ -134,7 +134,7 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 			Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,
 			VIP: w.config().VIP, Deadline: e.Deadline, Settings: w.config().Settings,
 		})
-		return failover.Reintegrated{At: w.Clock.Now(), Node: e.Node, Outcome: result.Outcome, Code: result.Code, Detail: result.Detail}
+		return failover.Reintegrated{At: w.Clock.Now(), Node: e.Node, Outcome: result.Outcome, Code: result.Code, Detail: result.Detail, Next: result.Next}
 	case failover.ReadInstance:
 		state, _, err := w.Instances.State(ctx, w.node(e.Node))
 		return failover.InstanceRead{At: w.Clock.Now(), Node: e.Node, State: state, Error: text(err)}

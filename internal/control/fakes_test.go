@@ -80,6 +80,7 @@ func (s *store) swap(prev, next failover.State) error {
 	m := s.state.Maintenance // people own it
 	s.state = next
 	s.state.Attempt, s.state.Maintenance, s.state.Version = nil, m, prev.Version+1
+	s.state.Manual = failover.Manual{}
 	if s.loseAck != nil && s.loseAck() {
 		return errors.New("no answer")
 	}
@@ -252,6 +253,8 @@ func (s *site) Rejoin(_ context.Context, p Promotion) PromotionResult {
 	s.call("rejoin %s", p.Node.ID)
 	return PromotionResult{Outcome: failover.OK}
 }
+
+func (s *site) Manual() failover.Manual { return failover.Manual{Reseed: "copy it by hand"} }
 
 func (s *site) Owner(_ context.Context, table, _ string) (string, error) { return s.owner[table], nil }
 

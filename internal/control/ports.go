@@ -113,6 +113,8 @@ type Engine interface {
 	// Rejoin makes the database of a node the standby of the other one. What
 	// came of it is read afterwards.
 	Rejoin(ctx context.Context, p Promotion) PromotionResult
+	// Manual says what a person does by hand on a node of this engine.
+	Manual() failover.Manual
 }
 
 // Routes are the routes that lead to the endpoint.

@@ -84,13 +84,20 @@ type work struct {
 
 func (w *work) load(ctx context.Context) error {
 	asked := w.Clock.Now()
-	s, err := w.Store.Load(ctx, w.group)
+	s, err := w.read(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the record of group %s: %w", w.group, err)
 	}
 	w.state, w.persisted, w.checked = s, s, asked
 	w.tellWord(ctx) // whoever saved it may be dead
 	return nil
+}
+
+// read returns what is on the record, with the engine's words for people.
+func (w *work) read(ctx context.Context) (failover.State, error) {
+	s, err := w.Store.Load(ctx, w.group)
+	s.Manual = w.Engine.Manual()
+	return s, err
 }
 
 // drive steps the core until it has nothing more to do.
@@ -153,7 +160,7 @@ func (w *work) claim(ctx context.Context) (failover.Event, error) {
 	}
 	w.log.Warn("claim failed", "operation", w.state.Operation.ID, "epoch", w.state.Epoch, "error", err)
 	asked = w.Clock.Now()
-	now, loadErr := w.Store.Load(ctx, w.group)
+	now, loadErr := w.read(ctx)
 	if loadErr != nil {
 		return nil, fmt.Errorf("claiming group %s for operation %s: %s (and the record could not be read back: %w)", w.group, w.state.Operation.ID, err.Error(), loadErr)
 	}
@@ -227,9 +234,10 @@ func (w *work) mayFinishRedirect() bool {
 }
 
 // same compares what is on the record and the control plane's own: neither
-// Config, Attempt nor maintenance.
+// Config, Attempt, maintenance nor the engine's words.
 func same(a, b failover.State) bool {
 	a.Attempt, b.Attempt = nil, nil
+	a.Manual, b.Manual = failover.Manual{}, failover.Manual{}
 	a.Maintenance, b.Maintenance = failover.Maintenance{}, failover.Maintenance{}
 	a.Config, b.Config = failover.Config{}, failover.Config{}
 	return reflect.DeepEqual(a, b)

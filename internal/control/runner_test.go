@@ -319,3 +319,18 @@ func TestClockIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestEngineWords: what a person does by hand on a node comes from its engine.
+func TestEngineWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		st.state.Primary, si.machine["a"] = "b", failover.InstanceTerminated
+		got, err := r.Run(t.Context(), group, failover.RejoinAsked{At: r.Clock.Now(), Node: "a", OperationID: "op2", Actor: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Last == nil || got.Last.Outcome != failover.NeedsReseed || !strings.Contains(got.Last.Next, si.Manual().Reseed) {
+			t.Errorf("last word: %+v", got.Last)
+		}
+	})
+}

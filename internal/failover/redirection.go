@@ -158,7 +158,7 @@ func (s State) settle(at time.Time) (State, []Effect) {
 		}
 		return s.block(at,
 			strings.TrimSuffix(fmt.Sprintf("two writers possible: node %s is primary, but node %s is not confirmed to be down (stop accepted %s); %s", op.To, op.From, stamp(op.Fence.Accepted), op.Isolated), "; "),
-			fmt.Sprintf("make sure that %s is stopped (aws ec2 describe-instances --instance-ids %s; kill Db2 there: db2_kill), then: hadr resume %s", from.Instance, from.Instance, s.Group))
+			fmt.Sprintf("make sure that %s is stopped (aws ec2 describe-instances --instance-ids %s; kill the database there: %s), then: hadr resume %s", from.Instance, from.Instance, s.manual().Kill, s.Group))
 	}
 	if unmoved := s.unmoved(); len(unmoved) > 0 {
 		to, _ := op.Config.Node(op.To)

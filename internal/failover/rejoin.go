@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -43,8 +44,9 @@ type Reintegrated struct {
 	At      time.Time
 	Node    string
 	Outcome Outcome
-	Code    string
+	Code    string // engine's word; NeedsReseed ends the rejoin at once
 	Detail  string
+	Next    string // engine's next command for people, "" = none in particular
 }
 
 func (RejoinAsked) isEvent()  {}
@@ -93,7 +95,7 @@ func (s State) booting(e InstanceRead) (State, []Effect) {
 	case e.State == InstanceRunning && e.At.Before(op.Deadline):
 		return s, []Effect{s.readNode(op.To)}
 	case e.State == InstanceTerminated || e.State == InstanceShuttingDown:
-		return s.needsReseed(e.At, "its machine reads "+machineReads(e.State, e.Error), "create its machine again, then: ")
+		return s.needsReseed(e.At, "its machine reads "+machineReads(e.State, e.Error), "create its machine again, then: ", "")
 	case e.At.After(op.Deadline):
 		n, _ := op.Config.Node(op.From)
 		return s.notBack(e.At, "its machine does not run, it reads "+machineReads(e.State, e.Error), "given_up",
@@ -137,11 +139,13 @@ func (s State) reintegrated(e Reintegrated) (State, []Effect) {
 	op.LastResult = orNone(e.Code) + " " + e.Detail
 	switch {
 	case e.Outcome == OK:
+	case e.Code == NeedsReseed:
+		return s.needsReseed(e.At, e.Detail, "", e.Next)
 	case e.At.Before(op.Deadline): // the host or its agent may still be starting
 		op.Attempt++
 		return s.again()
 	case e.Outcome == Failed:
-		return s.needsReseed(e.At, "its database does not start as standby: "+op.LastResult, "")
+		return s.needsReseed(e.At, "its database does not start as standby: "+op.LastResult, "", e.Next)
 	}
 	s.enter(StepPeer, e.At, rejoinLimit)
 	return s, []Effect{s.stepped(e.At, "wait until node "+op.From+" is back in peer state"), s.readNode(op.From)}
@@ -159,16 +163,17 @@ func (s State) peering(e NodeRead) (State, []Effect) {
 		s.finish()
 		return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 	case e.At.After(op.Deadline):
-		return s.needsReseed(e.At, fmt.Sprintf("it did not reach peer state: role %s%s%s%s", orNone(string(o.Role)), because(o.State), because(o.FitnessWhy), because(o.AnswerError)), "")
+		return s.needsReseed(e.At, fmt.Sprintf("it did not reach peer state: role %s%s%s%s", orNone(string(o.Role)), because(o.State), because(o.FitnessWhy), because(o.AnswerError)), "", "")
 	}
 	return s.again()
 }
 
-// needsReseed ends a rejoin of a node whose data are of no use, after what must
-// be done first.
-func (s State) needsReseed(at time.Time, why, first string) (State, []Effect) {
+// needsReseed ends a rejoin of a node whose data are of no use. A person makes
+// them anew, in the engine's words, after what must be done first.
+func (s State) needsReseed(at time.Time, why, first, how string) (State, []Effect) {
 	op := s.Operation
-	return s.notBack(at, why, "needs_reseed", first+fmt.Sprintf("hadr maintenance %s --on (it would be stopped again), restore node %s from a backup of node %s (db2 backup, db2 restore, db2 start hadr ... as standby), then: hadr maintenance %s --off; hadr rejoin %s --node %s", s.Group, op.From, op.To, s.Group, s.Group, op.From))
+	how = cmp.Or(how, fmt.Sprintf("make the data of node %s anew from node %s (%s)", op.From, op.To, s.manual().Reseed))
+	return s.notBack(at, why, NeedsReseed, first+fmt.Sprintf("hadr maintenance %s --on (it would be stopped again), %s, then: hadr maintenance %s --off; hadr rejoin %s --node %s", s.Group, how, s.Group, s.Group, op.From))
 }
 
 // notBack ends a rejoin that failed. The node stays fenced.

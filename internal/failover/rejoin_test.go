@@ -61,6 +61,16 @@ func TestRejoin(t *testing.T) {
 			event: "ended", outcome: "rejoined", says: "back",
 		},
 		{
+			name: "an engine that needs a reseed is not asked again, and says how", node: "a",
+			world: func(_ *State, w *fakeWorld) {
+				w.onRejoin = func(w *fakeWorld, e Reintegrate) Reintegrated {
+					return Reintegrated{At: w.at, Node: e.Node, Outcome: Failed, Code: NeedsReseed, Detail: "the logs have parted", Next: "pg_basebackup -h 10.0.2.10"}
+				}
+			},
+			log: []string{"claim epoch 8", "start a", "reintegrate a"}, fenced: true,
+			event: "ended", outcome: "needs_reseed", says: "the logs have parted",
+		},
+		{
 			name: "a terminated machine needs a reseed", node: "a",
 			world: func(_ *State, w *fakeWorld) { w.machine["a"] = InstanceTerminated },
 			log:   []string{"claim epoch 8"}, fenced: true,

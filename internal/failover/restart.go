@@ -12,7 +12,7 @@ import (
 func (s State) withdraw(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
 	if op.Kind == Adopt || op.Kind == Switchover { // nothing was stopped, and either node may serve
-		next := fmt.Sprintf("read the role on node %s by hand (db2pd -hadr), then: hadr resume %s", op.To, s.Group)
+		next := fmt.Sprintf("read the role on node %s by hand (%s), then: hadr resume %s", op.To, s.manual().Role, s.Group)
 		if op.Kind == Adopt {
 			next += "; or give up: hadr cancel " + s.Group
 		}
@@ -75,7 +75,7 @@ func (s State) keep(at time.Time, why string) (State, []Effect) {
 	s.enter(StepConfirm, at, op.Config.PromoteTimeout)
 	return s.block(at,
 		fmt.Sprintf("the role of node %s can't be read, and %s", op.To, why),
-		fmt.Sprintf("make node %s answer its status command (db2pd -hadr tells the role), then: hadr resume %s", op.To, s.Group))
+		fmt.Sprintf("make node %s answer its status command (%s tells the role), then: hadr resume %s", op.To, s.manual().Role, s.Group))
 }
 
 func (s State) withdrawing(e InstanceRead) (State, []Effect) {
@@ -205,5 +205,5 @@ func (s State) noService(at time.Time, why string) (State, []Effect) {
 	}
 	return s.block(at,
 		fmt.Sprintf("no node serves: node %s %s and node %s does not come back: %s", op.To, other, op.From, why),
-		fmt.Sprintf("start the database on node %s by hand (db2 activate db), then: hadr resume %s; or, if it is lost for good: hadr cancel %s, then hadr takeover-after-window %s --from %s --reason WHY", op.From, s.Group, s.Group, s.Group, op.From))
+		fmt.Sprintf("start the database on node %s by hand (%s), then: hadr resume %s; or, if it is lost for good: hadr cancel %s, then hadr takeover-after-window %s --from %s --reason WHY", op.From, s.manual().Start, s.Group, s.Group, s.Group, op.From))
 }

@@ -128,6 +128,10 @@ type State struct {
 	// what a rule is for. It is never on the record.
 	Off Rules
 
+	// Manual is what the group's engine tells people to do by hand. The runner
+	// knows it; it is never on the record.
+	Manual Manual
+
 	// Attempt is a decision that is not claimed yet. It lives in the runner's
 	// memory only.
 	Attempt *Attempt

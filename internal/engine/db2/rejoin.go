@@ -11,6 +11,14 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
+// Manual implements control.Engine.
+func (e *Engine) Manual() failover.Manual {
+	return failover.Manual{
+		Role: "db2pd -hadr", Start: "db2 activate db", Kill: "db2_kill",
+		Reseed: "db2 backup, db2 restore, db2 start hadr ... as standby",
+	}
+}
+
 // Rejoin implements control.Engine: START HADR AS STANDBY on an old primary
 // (https://www.ibm.com/docs/en/db2/11.5.x?topic=dhadr-reintegrating-database-after-takeover-operation).
 // It returns at once; whether the node catches up is read afterwards.

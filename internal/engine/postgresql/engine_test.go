@@ -198,8 +198,8 @@ func TestRejoin(t *testing.T) {
 	}{
 		{"back", reported("started", "fork", "0/5000", "lost", ""), failover.OK, "started", "with no commit after it", ""},
 		{"R33: back, with what it lost", reported("started", "fork", "0/5000", "lost", "0/5100|34|3|10:00:00 UTC|10:00:01 UTC"), failover.OK, "started", "290 bytes with 3 commits, from 10:00:00 UTC to 10:00:01 UTC", ""},
-		{"needs a reseed", reported("needs_reseed", "reason", "neither checksums nor hints", "rewind", ""), failover.Failed, CodeReseed, "neither", "pg_basebackup -h 10.0.2.10 -p 5433"},
-		{"pg_rewind failed", reported("needs_reseed", "reason", "pg_rewind failed", "rewind", "could not find previous WAL record"), failover.Failed, CodeReseed, "previous WAL record", "pg_basebackup"},
+		{"needs a reseed", reported("needs_reseed", "reason", "neither checksums nor hints", "rewind", ""), failover.Failed, failover.NeedsReseed, "neither", "pg_basebackup -h 10.0.2.10 -p 5433"},
+		{"pg_rewind failed", reported("needs_reseed", "reason", "pg_rewind failed", "rewind", "could not find previous WAL record"), failover.Failed, failover.NeedsReseed, "previous WAL record", "pg_basebackup"},
 		{"it may be tried again", reported("failed", "reason", "does not stream"), failover.Failed, "failed", "does not stream", "main.log"},
 		{"no answer", lost, failover.Unknown, "", "gave up", ""},
 		{"never sent", unsent, failover.Failed, "", "access denied", ""},

@@ -11,10 +11,6 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
-// CodeReseed is the code of a rejoin that can't succeed: the node needs a new
-// base backup.
-const CodeReseed = "needs_reseed"
-
 // Lost is what an old primary wrote after its successor's log began. Under
 // synchronous replication nobody was told that these commits succeeded; under
 // asynchronous replication this is the measured loss of the takeover (R33).
@@ -55,6 +51,13 @@ func parseLost(r document.Report) (l Lost, ok bool) {
 	return l, true
 }
 
+// Manual implements control.Engine.
+func (e *Engine) Manual() failover.Manual {
+	return failover.Manual{
+		Role: "select pg_is_in_recovery()", Start: "pg_ctl start", Kill: "pg_ctl stop -m immediate", Reseed: "pg_basebackup",
+	}
+}
+
 // Rejoin implements control.Engine: the old primary follows the new one, after
 // pg_rewind where their logs have parted
 // (https://www.postgresql.org/docs/15/app-pgrewind.html). The detail says what
@@ -79,11 +82,11 @@ func (e *Engine) Rejoin(ctx context.Context, p control.Promotion) control.Promot
 	switch a.report["outcome"] {
 	case "started":
 		out.Outcome = failover.OK
-	case CodeReseed:
+	case failover.NeedsReseed: // a new base backup
 		host, port := s.peer(p.Node.ID)
 		out.Outcome = failover.Failed
 		out.Detail = strings.TrimSpace(out.Detail + ": " + document.Beginning(a.report["rewind"]))
-		out.Next = fmt.Sprintf("on node %s, with its server stopped and %s emptied: runuser -u %s -- %s/pg_basebackup -h %s -p %s -U %s -D %s -X stream -c fast; rm -f /var/lib/hadr/%s/rewinding; then rejoin it",
+		out.Next = fmt.Sprintf("on node %s, with its server stopped and %s emptied: runuser -u %s -- %s/pg_basebackup -h %s -p %s -U %s -D %s -X stream -c fast; rm -f /var/lib/hadr/%s/rewinding",
 			p.Node.ID, s.Data, s.Owner, s.Bin, host, port, s.User, s.Data, p.Group)
 	case "unknown":
 	default:

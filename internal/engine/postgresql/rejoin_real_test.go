@@ -21,8 +21,8 @@ func (g *group) crashAndPromote() {
 func needsReseed(t *testing.T, g *group, says string) {
 	t.Helper()
 	r := g.rejoin(nodeA, 2)
-	if r.Outcome != failover.Failed || r.Code != postgresql.CodeReseed || !strings.Contains(r.Detail, says) || !strings.Contains(r.Next, "pg_basebackup") {
-		t.Errorf("rejoin: %+v, want %s, %q", r, postgresql.CodeReseed, says)
+	if r.Outcome != failover.Failed || r.Code != failover.NeedsReseed || !strings.Contains(r.Detail, says) || !strings.Contains(r.Next, "pg_basebackup") {
+		t.Errorf("rejoin: %+v, want %s, %q", r, failover.NeedsReseed, says)
 	}
 }
 

@@ -37,7 +37,7 @@ func (c *Case) result(name string) (happening, bool) {
 	case "reintegrated":
 		e := failover.Reintegrated{At: Now, Node: from, Outcome: failover.OK, Code: "DB20000I"}
 		return happening{
-			fields{"node": node(&e.Node), "outcome": outcome(&e.Outcome), "code": textOrNone(&e.Code), "detail": text(&e.Detail)},
+			fields{"node": node(&e.Node), "outcome": outcome(&e.Outcome), "code": textOrNone(&e.Code), "detail": text(&e.Detail), "next": text(&e.Next)},
 			func() failover.Event { return e },
 		}, true
 	case "route_moved":

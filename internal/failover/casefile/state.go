@@ -19,6 +19,12 @@ const (
 	alarmOf   = "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:orders-"
 )
 
+// manual are the words of the engine of every case, Db2.
+var manual = failover.Manual{
+	Role: "db2pd -hadr", Start: "db2 activate db", Kill: "db2_kill",
+	Reseed: "db2 backup, db2 restore, db2 start hadr ... as standby",
+}
+
 func baseConfig() failover.Config {
 	return failover.Config{
 		Engine: "db2", Preferred: "a", VIP: "10.99.0.1", Port: 50000,
@@ -90,6 +96,7 @@ func baseState(c failover.Config) failover.State {
 	return failover.State{
 		Group: group, Config: c, Epoch: 7, Primary: "a", Phase: failover.Steady,
 		Changed: Now.Add(-24 * time.Hour), Version: 40, Fenced: map[string]failover.Fence{},
+		Manual: manual,
 	}
 }
 
