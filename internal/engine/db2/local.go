@@ -110,8 +110,8 @@ func probeOf(node string, settings map[string]string) (Settings, error) {
 // checkNames checks what a script takes from the settings.
 func (s Settings) checkNames() error {
 	for name, p := range map[string]Parameter{s.Owner: paramOwner, s.Database: paramDatabase} {
-		if !regexp.MustCompile(p.Pattern).MatchString(name) {
-			return fmt.Errorf("%s %q does not match %s", p.Name, name, p.Pattern)
+		if err := p.Check(name); err != nil {
+			return err
 		}
 	}
 	return nil

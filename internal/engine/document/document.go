@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Parameter of a document. Its pattern is checked here before a command is
@@ -22,10 +23,21 @@ type Parameter struct {
 
 // Check returns an error for a value that is not allowed.
 func (p Parameter) Check(value string) error {
-	if !regexp.MustCompile(p.Pattern).MatchString(value) {
+	if !compiled(p.Pattern).MatchString(value) {
 		return fmt.Errorf("parameter %s = %q does not match %s", p.Name, value, p.Pattern)
 	}
 	return nil
+}
+
+// patterns are compiled once: an agent checks what it reads at every look.
+var patterns sync.Map // of *regexp.Regexp by pattern
+
+func compiled(pattern string) *regexp.Regexp {
+	if re, ok := patterns.Load(pattern); ok {
+		return re.(*regexp.Regexp)
+	}
+	re, _ := patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
+	return re.(*regexp.Regexp)
 }
 
 const ipv4 = `((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`

@@ -131,6 +131,9 @@ func parts(arn []rune) [][]rune {
 
 // matchAction compares without regard to case, as IAM does for actions.
 func matchAction(pattern, action string) bool {
+	if !strings.ContainsAny(pattern, "*?") {
+		return strings.EqualFold(pattern, action)
+	}
 	p, _ := compile(strings.ToLower(pattern), false, true, nil)
 	return glob(p, []rune(strings.ToLower(action)))
 }
