@@ -12,12 +12,15 @@ import (
 )
 
 // disturb lets calls, and what happens behind them, meet faults and limits.
-func (s *Sandbox) disturb(authorizer *iam.Authorizer, throttled bool) {
+func (s *Sandbox) disturb(authorizer *iam.Authorizer, o Options) {
 	levers := fault.Levers{Instances: s.EC2, Machines: s.Hosts, Network: s.Hosts.Fabric(), Replication: replication{s.DynamoDB}}
 	s.book = fault.New(s.World.Clock, levers, fault.Scene{Resources: authorizer.Resources, Caller: s.whereabouts})
 	s.Faults, s.World.Faults = s.book, s.book
+	if o.Disturb != nil {
+		s.World.Faults = o.Disturb(s.book)
+	}
 	s.Throttling = throttle.New(s.World.Clock)
-	s.Throttling.Switch(throttled)
+	s.Throttling.Switch(o.Throttled)
 	s.Server.Intercept(s.book.Intercept)
 	s.Server.Intercept(s.Throttling.Intercept)
 }

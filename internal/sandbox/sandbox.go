@@ -66,7 +66,12 @@ type Options struct {
 	FunctionProcesses bool
 	// Throttled switches throttling on.
 	Throttled bool
-	Log       *slog.Logger
+	// CloudWatch changes how CloudWatch behaves where AWS promises nothing.
+	CloudWatch []cloudwatch.Option
+	// Disturb, if it is set, puts something between the services and the faults
+	// that they meet.
+	Disturb func(world.Faults) world.Faults
+	Log     *slog.Logger
 }
 
 // Sandbox is a running AWS.
@@ -157,7 +162,7 @@ func (s *Sandbox) connect(o Options) error {
 	s.DynamoDB = dynamodb.New(w)
 	s.EC2 = ec2.New(w)
 	s.SSM = ssm.New(w)
-	s.CloudWatch = cloudwatch.New(w, cloudwatch.WithLog(o.Log))
+	s.CloudWatch = cloudwatch.New(w, append([]cloudwatch.Option{cloudwatch.WithLog(o.Log)}, o.CloudWatch...)...)
 	s.Logs = logs.New(w)
 	s.Route53 = route53.New(w)
 	queues := sqs.New(w)
@@ -215,7 +220,7 @@ func (s *Sandbox) connect(o Options) error {
 	} {
 		s.Server.Register(service)
 	}
-	s.disturb(authorizer, o.Throttled)
+	s.disturb(authorizer, o)
 	s.SSM.Start()
 	s.CloudWatch.Start()
 	s.Events.Start()

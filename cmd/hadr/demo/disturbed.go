@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
+	simdb2 "github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
 
@@ -28,10 +30,17 @@ type Disturber interface {
 	Enlist(program string, kill context.CancelFunc, next http.RoundTripper) (network http.RoundTripper, died func() bool)
 }
 
+// Tuning changes how a stage's AWS and its pair of databases behave. Either part
+// may be nil.
+type Tuning struct {
+	Sandbox func(*sandbox.Options)
+	Pair    func(*simdb2.Pair)
+}
+
 // NewDisturbedStage builds a virtual stage whose programs reach AWS through d,
 // with identifiers that name makes.
-func NewDisturbedStage(ctx context.Context, dir string, log *slog.Logger, d Disturber, name func(digits int) string) (*Stage, error) {
-	return newVirtualStage(ctx, &Stage{Dir: dir, disturber: d}, log, name)
+func NewDisturbedStage(ctx context.Context, dir string, log *slog.Logger, d Disturber, name func(digits int) string, tuned ...Tuning) (*Stage, error) {
+	return newVirtualStage(ctx, &Stage{Dir: dir, disturber: d, tuned: tuned}, log, name)
 }
 
 func (s *Stage) enlist(program string, kill context.CancelFunc, next http.RoundTripper) (network http.RoundTripper, died func() bool) {

@@ -63,6 +63,7 @@ type Stage struct {
 	// disturber stands between programs and AWS; nil for nothing.
 	disturber Disturber
 	killing   *killing // of a function; nil for none
+	tuned     []Tuning
 	// amend changes the policy of a role before it is put; nil leaves it.
 	amend func(role, policy string) (string, error)
 }
@@ -111,6 +112,11 @@ func (s *Stage) build(ctx context.Context) error {
 		return fmt.Errorf("building the landscape: %w", err)
 	}
 	pair := simdb2.Pair{Owner: Owner, Database: Database, SyncMode: simdb2.NearSync, PeerWindow: PeerWindow, Timeout: Timeout, Port: Port}
+	for _, t := range s.tuned {
+		if t.Pair != nil {
+			t.Pair(&pair)
+		}
+	}
 	if err := s.Hosts.SetupDb2(ctx, pair, s.machine("a"), s.machine("b")); err != nil {
 		return err
 	}

@@ -36,11 +36,17 @@ func NewVirtualStage(ctx context.Context, dir string, log *slog.Logger) (*Stage,
 // newVirtualStage lets name make the identifiers of AWS, random ones if nil.
 func newVirtualStage(ctx context.Context, s *Stage, log *slog.Logger, name func(digits int) string) (*Stage, error) {
 	s.Clock, s.virtual = clock.System(), true
-	sb, err := sandbox.Start(ctx, sandbox.Options{
+	o := sandbox.Options{
 		Clock: s.Clock, Dir: s.Dir, Log: log,
 		Functions: map[string]lambda.Handler{"takeover": s.takeover, "watch": s.watch},
 		Commands:  map[string]hosts.CommandFunc{"hadr-agent": s.agent},
-	})
+	}
+	for _, t := range s.tuned {
+		if t.Sandbox != nil {
+			t.Sandbox(&o)
+		}
+	}
+	sb, err := sandbox.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}

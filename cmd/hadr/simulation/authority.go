@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/simulation/calls"
 )
 
 // authority is the history of one item, STATE, as it went over the wire: who
@@ -69,7 +71,7 @@ func (a *authority) call(program string, r *http.Request, body []byte) call {
 		return c
 	}
 	v := in.ExpressionAttributeValues
-	switch operation(r, body) {
+	switch calls.Operation(r, body) {
 	case "GetItem":
 		c.request = &request{}
 	case "UpdateItem":

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/simulation/calls"
 )
 
 // network stands between the programs and AWS. It gives every call its time on
@@ -93,7 +93,7 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	call.answered(resp, answer)
-	if err == nil && resp.StatusCode < 300 && !reads(operation(r, body)) && l.falls() {
+	if err == nil && resp.StatusCode < 300 && !calls.Reads(calls.Operation(r, body)) && l.falls() {
 		return nil, errDied
 	}
 	return resp, err
@@ -155,86 +155,10 @@ const (
 // latency follows from what is called, not from who came first: calls that are
 // made at the same moment must not exchange theirs.
 func (l *line) latency(r *http.Request, body []byte) time.Duration {
-	key := l.seed ^ digest([]byte(l.program)) ^ digest([]byte(r.URL.Path+r.Header.Get("X-Amz-Target")))
-	if r.Header.Get("Content-Type") != "application/cbor" { // CBOR has no words; nobody asks CloudWatch two things at once
-		key ^= digestWords(body)
-	}
+	key := l.seed ^ calls.Key(l.program, r, body)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen[key]++
-	l.calls = append(l.calls, Call{time.Now(), l.program, fmt.Sprintf("%s %x", operation(r, body), key)})
-	return fastest + time.Duration(mix(key+uint64(l.seen[key]))%uint64(spread))
-}
-
-// digest is FNV-1a, mixed.
-func digest(b []byte) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write(b) // a hash takes everything
-	return mix(h.Sum64())
-}
-
-// digestWords is a digest of the words of a body in any order, because JSON
-// objects have none. It leaves out identifiers that are random in every run:
-// ULIDs and UUIDs.
-func digestWords(body []byte) (sum uint64) {
-	start := -1
-	for i := 0; i <= len(body); i++ {
-		if i < len(body) && inWord(body[i]) {
-			if start < 0 {
-				start = i
-			}
-			continue
-		}
-		if start >= 0 && !identifier(body[start:i]) {
-			sum += digest(body[start:i])
-		}
-		start = -1
-	}
-	return sum
-}
-
-func inWord(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-'
-}
-
-func identifier(word []byte) bool {
-	switch len(word) {
-	case 26:
-		return bytes.IndexFunc(word, func(r rune) bool { return r >= 'a' && r <= 'z' || r == '-' }) < 0
-	case 36:
-		return bytes.Count(word, []byte("-")) == 4
-	}
-	return false
-}
-
-// mix spreads a hash over all its bits, with the finalizer of SplitMix64
-// (https://prng.di.unimi.it/splitmix64.c).
-func mix(x uint64) uint64 {
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// operation names what a request asks for, in any of the protocols of AWS.
-func operation(r *http.Request, body []byte) string {
-	if target := r.Header.Get("X-Amz-Target"); target != "" {
-		return target[strings.LastIndexByte(target, '.')+1:]
-	}
-	if _, name, ok := strings.Cut(r.URL.Path, "/operation/"); ok {
-		return name
-	}
-	if rest, ok := bytes.CutPrefix(body, []byte("Action=")); ok {
-		name, _, _ := bytes.Cut(rest, []byte("&"))
-		return string(name)
-	}
-	return r.Method
-}
-
-func reads(operation string) bool {
-	for _, verb := range []string{"Get", "GET", "Describe", "List", "Query", "Scan"} {
-		if strings.HasPrefix(operation, verb) {
-			return true
-		}
-	}
-	return false
+	l.calls = append(l.calls, Call{time.Now(), l.program, fmt.Sprintf("%s %x", calls.Operation(r, body), key)})
+	return fastest + time.Duration(calls.Mix(key+uint64(l.seen[key]))%uint64(spread))
 }

@@ -28,11 +28,11 @@ type CloudWatch struct {
 	log      *slog.Logger
 	phase    func(arn string) time.Duration
 	schedule func(period time.Duration, n int, expression bool) alarm.Schedule
-	delay    time.Duration
+	delay    func(metric string, at time.Time) time.Duration // nil = none
 
 	mu      sync.Mutex
 	tenants map[owner]*tenant
-	pending []arrival // published, not visible yet; in order of arrival
+	pending []arrival // published, not visible yet; in order of becoming so
 	agenda  agenda
 
 	wake    chan struct{}
@@ -72,7 +72,13 @@ func WithSchedule(schedule func(period time.Duration, n int, expression bool) al
 
 // WithIngestionDelay sets how long published data stays invisible.
 func WithIngestionDelay(d time.Duration) Option {
-	return func(c *CloudWatch) { c.delay = d }
+	return WithIngestion(func(string, time.Time) time.Duration { return d })
+}
+
+// WithIngestion sets how long a value stays invisible that was published at a
+// time, by its metric: namespace, name and dimensions.
+func WithIngestion(delay func(metric string, at time.Time) time.Duration) Option {
+	return func(c *CloudWatch) { c.delay = delay }
 }
 
 // WithLog sets where failed actions are reported.

@@ -86,12 +86,17 @@ type arrival struct {
 
 // publish takes data in, at once or after the ingestion delay. The caller holds mu.
 func (c *CloudWatch) publish(now time.Time, a arrival) {
-	if c.delay > 0 {
-		a.visible = now.Add(c.delay)
-		c.pending = append(c.pending, a)
+	delay := time.Duration(0)
+	if c.delay != nil {
+		delay = c.delay(a.key, now)
+	}
+	if delay <= 0 {
+		a.store(now)
 		return
 	}
-	a.store(now)
+	a.visible = now.Add(delay)
+	at, _ := slices.BinarySearchFunc(c.pending, a.visible, func(p arrival, t time.Time) int { return p.visible.Compare(t.Add(1)) })
+	c.pending = slices.Insert(c.pending, at, a)
 }
 
 // arrive stores what has become visible. The caller holds mu.

@@ -297,6 +297,29 @@ func TestIngestionDelay(t *testing.T) {
 	})
 }
 
+// TestIngestion: a value that takes longer than a later one comes after it.
+func TestIngestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		delays := []time.Duration{15 * time.Second, 5 * time.Second, 0}
+		f := start(t, WithIngestion(func(string, time.Time) (d time.Duration) {
+			d, delays = delays[0], delays[1:]
+			return d
+		}))
+		for _, name := range []string{"slow", "fast", "at once"} {
+			f.value(name, 1)
+		}
+		for _, want := range []struct {
+			after   time.Duration
+			visible int
+		}{{0, 1}, {5 * time.Second, 2}, {9 * time.Second, 2}, {time.Second, 3}} {
+			time.Sleep(want.after)
+			if n := len(must[*api.ListMetricsOutput](t)(f.listMetrics(request, &api.ListMetricsInput{})).Metrics); n != want.visible {
+				t.Errorf("%s later: %d are visible, want %d", want.after, n, want.visible)
+			}
+		}
+	})
+}
+
 // TestSeriesKeepsItsData: in whatever order data comes and however often old data
 // is compacted, whole minutes aggregate to the same.
 func TestSeriesKeepsItsData(t *testing.T) {
