@@ -5,17 +5,25 @@ import (
 	"strings"
 )
 
-// cloudWatch reports whether a signal rests on CloudWatch: all of these fail
-// together when metrics stop arriving, so they count as one.
-func (s Signal) cloudWatch() bool { return s == SignalAlarm }
+// outside reports whether a signal does not rest on CloudWatch. Those that do
+// fail together when metrics stop arriving: in every group, in every zone, at
+// the same time. However many alarms are red then, one of these is needed about
+// each group before it is touched (R8).
+func (s Signal) outside() bool {
+	switch s {
+	case SignalLease, SignalInstance, SignalStandbyView, SignalDatabaseDown, SignalProbe, SignalHuman:
+		return true
+	}
+	return false
+}
 
 // supports reports whether a signal is told to people but proves nothing: a
 // node that does not answer its status command within seconds may just have a
 // slow agent, and a healthy primary must not be shot for that (R8).
 func (s Signal) supports() bool { return s == SignalSilent }
 
-// proven applies the two-signal rule (R8): evidence that stands alone, or two
-// signals of which one does not come from CloudWatch.
+// proven applies the two-signal rule (R8): evidence from outside CloudWatch that
+// stands alone, or two signals of which one does not come from CloudWatch.
 func proven(evidence []Evidence, suspect string) (ok bool, why string) {
 	seen := map[Signal]bool{}
 	var names []string
@@ -24,12 +32,12 @@ func proven(evidence []Evidence, suspect string) (ok bool, why string) {
 		if e.Node != suspect || e.Signal.supports() || seen[e.Signal] && !e.Conclusive {
 			continue
 		}
-		if e.Conclusive {
+		if e.Conclusive && e.Signal.outside() {
 			return true, string(e.Signal) + " (" + e.Detail + ")"
 		}
 		seen[e.Signal] = true
 		names = append(names, string(e.Signal))
-		outside = outside || !e.Signal.cloudWatch()
+		outside = outside || e.Signal.outside()
 	}
 	list := strings.Join(names, ", ")
 	switch {
