@@ -53,6 +53,8 @@ func (r *commandDocumentResource) Schema(_ context.Context, _ resource.SchemaReq
 		"kind": schema.StringAttribute{Required: true, PlanModifiers: replace, Validators: []validator.String{stringvalidator.OneOf(documentKinds()...)},
 			MarkdownDescription: "What the document does on a host: `db2_status` reads a database's own view, `db2_takeover` promotes the standby within its peer window, " +
 				"`db2_forced_takeover` does so outside of it at a person's word, `db2_switchover` changes the roles in order, `db2_start` starts a database in the role that it has, `db2_rejoin` brings an old primary back as standby, " +
+				"`postgresql_status` reads a server's own view, `postgresql_promote` promotes a standby, `postgresql_demote` stops a primary in order for a change of roles, `postgresql_start` starts a server in the role that it has, " +
+				"`postgresql_rejoin` brings an old primary back as standby, with `pg_rewind` where needed, " +
 				"`path_check` opens a TCP connection to the endpoint, `agent_install` installs a version of `hadr-agent` whose digest is known, and reports its health."},
 		"content": schema.StringAttribute{Computed: true,
 			MarkdownDescription: "The document (JSON). It comes with the provider, so a new version of the provider may change it; the change is a new default version of the document."},
@@ -198,19 +200,7 @@ func (r *commandDocumentResource) change(ctx context.Context, have commandDocume
 		}
 		want.Version = tfString(version)
 	}
-	set, remove := tagChanges(goMap(ctx, have.TagsAll, diags), goMap(ctx, want.TagsAll, diags))
-	if len(set) > 0 {
-		if _, err := r.ssm.AddTagsToResource(ctx, &ssm.AddTagsToResourceInput{
-			ResourceId: name, ResourceType: ssmtypes.ResourceTypeForTaggingDocument, Tags: ssmTags(set)}); err != nil {
-			return err
-		}
-	}
-	if len(remove) > 0 {
-		_, err := r.ssm.RemoveTagsFromResource(ctx, &ssm.RemoveTagsFromResourceInput{
-			ResourceId: name, ResourceType: ssmtypes.ResourceTypeForTaggingDocument, TagKeys: remove})
-		return err
-	}
-	return nil
+	return r.retagSSM(ctx, name, ssmtypes.ResourceTypeForTaggingDocument, tagChange{have.TagsAll, want.TagsAll}, diags)
 }
 
 // newVersion returns the version that has the content: a new one, or the
@@ -246,12 +236,4 @@ func (r *commandDocumentResource) Delete(ctx context.Context, req resource.Delet
 
 func (r *commandDocumentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	resource.ImportStatePassthroughID(ctx, path.Root("id"), req, resp)
-}
-
-func ssmTags(tags map[string]string) []ssmtypes.Tag {
-	out := make([]ssmtypes.Tag, 0, len(tags))
-	for _, k := range sortedKeys(tags) {
-		out = append(out, ssmtypes.Tag{Key: &k, Value: aws.String(tags[k])})
-	}
-	return out
 }

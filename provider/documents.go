@@ -1,27 +1,50 @@
 package provider
 
 import (
-	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+	"strings"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/document/install"
 )
 
-// agentInstall is the kind of the document that is no engine's.
-const agentInstall = "agent_install"
+const (
+	// agentInstall is the kind of the document that is no engine's.
+	agentInstall = "agent_install"
+	// pathCheck is the kind that every engine's groups use.
+	pathCheck = "path_check"
+)
 
-// documents are the kinds of hadr_command_document, and the engine's document
-// of each.
-var documents = map[string]string{
-	agentInstall:          agentInstall,
-	"db2_status":          "status",
-	"db2_takeover":        "takeover",
-	"db2_forced_takeover": "forced_takeover",
-	"db2_switchover":      "switchover",
-	"db2_start":           "start",
-	"db2_rejoin":          "rejoin",
-	"path_check":          "path_check",
+// documentKind is whose document a kind of hadr_command_document is, and what
+// that engine calls it.
+type documentKind struct{ engine, kind string }
+
+var documents = map[string]documentKind{
+	agentInstall:          {},
+	pathCheck:             {engine.Db2, "path_check"},
+	"db2_status":          {engine.Db2, "status"},
+	"db2_takeover":        {engine.Db2, "takeover"},
+	"db2_forced_takeover": {engine.Db2, "forced_takeover"},
+	"db2_switchover":      {engine.Db2, "switchover"},
+	"db2_start":           {engine.Db2, "start"},
+	"db2_rejoin":          {engine.Db2, "rejoin"},
+	"postgresql_status":   {engine.PostgreSQL, "status"},
+	"postgresql_promote":  {engine.PostgreSQL, "promote"},
+	"postgresql_demote":   {engine.PostgreSQL, "demote"},
+	"postgresql_start":    {engine.PostgreSQL, "start"},
+	"postgresql_rejoin":   {engine.PostgreSQL, "rejoin"},
 }
 
 func documentKinds() []string { return sortedKeys(documents) }
+
+// documentKindsOf are the kinds that a group of an engine uses.
+func documentKindsOf(name string) (kinds []string) {
+	for _, kind := range documentKinds() {
+		if kind == pathCheck || strings.HasPrefix(kind, name+"_") {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
 
 // documentContent is the text of a kind of document, and false for an unknown
 // kind.
@@ -30,7 +53,11 @@ func documentContent(kind string) (string, bool) {
 		text, err := install.Document().Content()
 		return text, err == nil
 	}
-	d, err := db2.DocumentOf(documents[kind])
+	of, ok := documents[kind]
+	if !ok {
+		return "", false
+	}
+	d, err := engine.DocumentOf(of.engine, of.kind)
 	if err != nil {
 		return "", false
 	}

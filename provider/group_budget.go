@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -11,47 +12,43 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
 )
 
-// checkBudget compares what a takeover needs with what the peer window gives
-// (DESIGN 5), as soon as the plan knows all of it.
+// checkBudget compares what a takeover needs with the time for which the
+// standby is good (DESIGN 5), as soon as the plan knows all of it.
 func (m groupModel) checkBudget(ctx context.Context) (diags diag.Diagnostics) {
 	if !m.budgetKnown() {
 		return nil
 	}
-	c := m.expand(ctx, "", &diags)
-	s, err := db2.ParseSettings(c.Settings)
+	block := m.engine()
+	at := path.Root(block.name)
+	found, err := block.judge(m.expand(ctx, "", &diags), time.Duration(m.MaxDetection.ValueInt64())*time.Second)
 	if err != nil {
-		diags.Append(diagnose.Problem{Tried: "checking group", Object: m.Name.ValueString(), Cause: err.Error()}.ErrorAt(path.Root("db2")))
+		if setting, ok := errors.AsType[postgresql.SettingError](err); ok {
+			at = at.AtName(setting.Setting)
+		}
+		diags.Append(diagnose.Problem{Tried: "checking group", Object: m.Name.ValueString(), Cause: err.Error()}.ErrorAt(at))
 		return diags
 	}
-	for _, f := range db2.CheckSettings(s, c.Policy, m.timing(s, c)) {
-		diags.Append(diagnose.Unsafe(path.Root("db2").AtName(f.Setting), f.Error, f.Summary, f.Detail))
+	for _, f := range found {
+		diags.Append(diagnose.Unsafe(at.AtName(f.Setting), f.Error, f.Summary, f.Detail))
 	}
 	return diags
-}
-
-func (m groupModel) timing(s db2.Settings, c failover.Config) db2.Timing {
-	return db2.Timing{
-		PeerWindow:   time.Duration(s.PeerWindow) * time.Second,
-		HADRTimeout:  time.Duration(s.Timeout) * time.Second,
-		Detection:    time.Duration(m.MaxDetection.ValueInt64()) * time.Second,
-		Fencing:      c.Fencing,
-		FenceTimeout: c.FenceTimeout,
-		ClockOffset:  c.MaxClockOffset,
-	}
 }
 
 // budgetKnown reports whether every number of the budget is known; the names
 // of documents are not among them.
 func (m groupModel) budgetKnown() bool {
-	if m.Db2.IsUnknown() || m.Timing.IsUnknown() || m.Policy.IsUnknown() || m.Fencing.IsUnknown() || m.MaxDetection.IsUnknown() {
+	block := m.engine()
+	declared := m.block(block.name)
+	if declared.IsNull() || declared.IsUnknown() || m.Timing.IsUnknown() || m.Policy.IsUnknown() || m.Fencing.IsUnknown() || m.MaxDetection.IsUnknown() {
 		return false
 	}
-	db := m.Db2.Attributes()
-	needed := []attr.Value{db["syncmode"], db["peer_window_seconds"], db["hadr_timeout_seconds"]}
+	var needed []attr.Value
+	for _, name := range block.budget {
+		needed = append(needed, declared.Attributes()[name])
+	}
 	for _, v := range m.Timing.Attributes() {
 		needed = append(needed, v)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/command"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
@@ -29,15 +29,16 @@ const (
 
 // nodeView is what a node says of itself before its group exists.
 type nodeView struct {
-	node failover.NodeConfig
-	seen failover.Observation
-	mark db2.Report // table and highest epoch that the node has seen
+	node   failover.NodeConfig
+	manual failover.Manual // words of its engine
+	seen   failover.Observation
+	mark   engine.Marks // table and highest epoch that the node has seen
 }
 
 // listener runs documents and keeps what they wrote: an observation does not
 // hold the marks of a node.
 type listener struct {
-	db2.Runner
+	engine.Runner
 	output string
 }
 
@@ -54,17 +55,21 @@ func (c *clients) views(ctx context.Context, group string, cfg failover.Config) 
 	all := make([]nodeView, len(cfg.Nodes))
 	var wg sync.WaitGroup
 	for i, n := range cfg.Nodes {
-		wg.Go(func() { all[i] = c.view(ctx, group, n, cfg.Settings) })
+		wg.Go(func() { all[i] = c.view(ctx, group, n, cfg) })
 	}
 	wg.Wait()
 	return all
 }
 
-func (c *clients) view(ctx context.Context, group string, n failover.NodeConfig, settings map[string]string) nodeView {
+func (c *clients) view(ctx context.Context, group string, n failover.NodeConfig, cfg failover.Config) nodeView {
 	for {
 		said := &listener{Runner: command.NewRunner(c.ssmIn(n.Region), c.clock)}
-		v := nodeView{node: n, seen: db2.New(said, c.clock).Observe(ctx, group, n, settings)}
-		v.mark, _ = db2.ParseReport(said.output) // the observation tells of output that can't be read
+		database, err := engine.New(cfg.Engine, said, c.clock)
+		if err != nil {
+			return nodeView{node: n, seen: failover.Observation{Answer: failover.Unreadable, AnswerError: err.Error()}}
+		}
+		v := nodeView{node: n, manual: database.Manual(), seen: database.Observe(ctx, group, n, cfg.Settings)}
+		v.mark, _ = engine.ParseMarks(said.output) // the observation tells of output that can't be read
 		if v.seen.Answer != failover.Undeliverable || c.clock.Sleep(ctx, viewPause) != nil {
 			return v
 		}
@@ -124,7 +129,7 @@ func judge(group, tableARN string, views []nodeView) (f founding, diags diag.Dia
 			diags.Append(diagnose.MarkedNode(at.AtName("instance_id"), group, v.node.ID, v.mark.Table))
 		}
 		if v.seen.Answer != failover.Answered {
-			diags.Append(diagnose.NodeNotRead(at.AtName("instance_id"), group, v.String()))
+			diags.Append(diagnose.NodeNotRead(at.AtName("instance_id"), group, v.String(), v.manual))
 		}
 		f.epoch = max(f.epoch, v.mark.Epoch)
 		if !v.primary() {
@@ -142,9 +147,9 @@ func judge(group, tableARN string, views []nodeView) (f founding, diags diag.Dia
 	read := strings.Join(said, "; ")
 	switch {
 	case primaries > 1:
-		diags.Append(diagnose.TwoPrimaries(path.Root("nodes"), group, read))
+		diags.Append(diagnose.TwoPrimaries(path.Root("nodes"), group, read, views[0].manual))
 	case active == 0:
-		diags.Append(diagnose.NoPrimary(path.Root("nodes"), group, read))
+		diags.Append(diagnose.NoPrimary(path.Root("nodes"), group, read, views[0].manual))
 	}
 	for _, v := range views {
 		if !diags.HasError() && v.node.ID != f.primary && v.seen.Role != failover.RoleStandby {

@@ -13,25 +13,25 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
 // R12: with whom a group begins, by what both nodes say.
 func TestFoundingOfAGroup(t *testing.T) {
 	const mine, other = "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr", "arn:aws:dynamodb:eu-central-1:123456789012:table/old"
-	reads := func(role failover.Role, database failover.DatabaseState, mark db2.Report) nodeView {
+	reads := func(role failover.Role, database failover.DatabaseState, mark engine.Marks) nodeView {
 		return nodeView{seen: failover.Observation{Answer: failover.Answered, Role: role, Database: database}, mark: mark}
 	}
 	primary := func(epoch uint64) nodeView {
-		return reads(failover.RolePrimary, failover.DatabaseActive, db2.Report{Table: mine, Epoch: epoch})
+		return reads(failover.RolePrimary, failover.DatabaseActive, engine.Marks{Table: mine, Epoch: epoch})
 	}
 	standby := func(epoch uint64) nodeView {
-		return reads(failover.RoleStandby, failover.DatabaseActive, db2.Report{Epoch: epoch})
+		return reads(failover.RoleStandby, failover.DatabaseActive, engine.Marks{Epoch: epoch})
 	}
-	inactive := reads(failover.RolePrimary, failover.DatabaseInactive, db2.Report{})
+	inactive := reads(failover.RolePrimary, failover.DatabaseInactive, engine.Marks{})
 	silent := nodeView{seen: failover.Observation{Answer: failover.Silent, AnswerError: "gave up waiting"}}
-	foreign := reads(failover.RoleStandby, failover.DatabaseActive, db2.Report{Table: other, Epoch: 9})
+	foreign := reads(failover.RoleStandby, failover.DatabaseActive, engine.Marks{Table: other, Epoch: 9})
 	tests := map[string]struct {
 		a, b    nodeView
 		primary string // "" = refused
@@ -41,7 +41,7 @@ func TestFoundingOfAGroup(t *testing.T) {
 		"a is primary":                     {primary(0), standby(0), "a", 0, ""},
 		"b is primary":                     {standby(3), primary(4), "b", 4, ""},
 		"standby has seen the newer epoch": {primary(2), standby(7), "a", 7, ""},
-		"no standby":                       {primary(0), reads(failover.RoleStandalone, failover.DatabaseActive, db2.Report{}), "a", 0, "nobody to take over"},
+		"no standby":                       {primary(0), reads(failover.RoleStandalone, failover.DatabaseActive, engine.Marks{}), "a", 0, "nobody to take over"},
 		"two primaries":                    {primary(0), primary(0), "", 0, "Both nodes read PRIMARY"},
 		"a second primary that sleeps":     {inactive, primary(0), "", 0, "Both nodes read PRIMARY"},
 		"two standbys":                     {standby(0), standby(0), "", 0, "No node reads PRIMARY"},

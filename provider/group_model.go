@@ -21,6 +21,7 @@ type groupModel struct {
 	Name             types.String `tfsdk:"name"`
 	TableName        types.String `tfsdk:"table_name"`
 	Db2              types.Object `tfsdk:"db2"`
+	PostgreSQL       types.Object `tfsdk:"postgresql"`
 	Nodes            types.Map    `tfsdk:"nodes"`
 	PreferredPrimary types.String `tfsdk:"preferred_primary"`
 	Endpoint         types.Object `tfsdk:"endpoint"`
@@ -66,14 +67,6 @@ var (
 	stringSet = types.SetType{ElemType: types.StringType}
 	stringMap = types.MapType{ElemType: types.StringType}
 
-	db2Type = map[string]attr.Type{
-		"database": types.StringType, "instance_owner": types.StringType, "syncmode": types.StringType,
-		"peer_window_seconds": types.Int64Type, "hadr_timeout_seconds": types.Int64Type,
-		"status_document": types.StringType, "takeover_document": types.StringType, "path_check_document": types.StringType,
-		"start_document": types.StringType, "rejoin_document": types.StringType, "forced_takeover_document": types.StringType,
-		"switchover_document": types.StringType,
-		documentVersions:      stringMap,
-	}
 	nodeType = types.ObjectType{AttrTypes: map[string]attr.Type{
 		"instance_id": types.StringType, "network_interface_id": types.StringType,
 		"availability_zone": types.StringType, "region": types.StringType, "failure_alarm_arns": stringSet,
@@ -83,18 +76,6 @@ var (
 	}
 	maintenanceType = map[string]attr.Type{"enabled": types.BoolType, "until": types.StringType, "reason": types.StringType}
 )
-
-// The settings of the Db2 engine on the record, and their attributes in `db2`.
-var db2Settings = []string{
-	"database", "instance_owner", "syncmode", "peer_window_seconds", "hadr_timeout_seconds",
-	"status_document", "takeover_document", "path_check_document", "start_document", "rejoin_document", "forced_takeover_document", "switchover_document",
-}
-
-// documentVersions is the attribute of `db2` with the versions of documents by
-// their kinds. Each is a setting of its own on the record.
-const documentVersions = "document_versions"
-
-func versionSetting(kind string) string { return documents[kind] + "_document_version" }
 
 // settingTable is the setting with the table's ARN, by which a host knows the
 // control plane that it belongs to (R12).
@@ -125,24 +106,9 @@ func (m groupModel) nodes(ctx context.Context, diags *diag.Diagnostics) map[stri
 
 func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagnostics) failover.Config {
 	c := failover.Config{
-		Engine: "db2", Settings: map[string]string{}, Preferred: m.PreferredPrimary.ValueString(),
+		Engine: m.engine().name, Settings: m.settings(ctx, diags), Preferred: m.PreferredPrimary.ValueString(),
 		Policy: failover.Policy(m.Policy.ValueString()), Fencing: failover.Fencing(m.Fencing.ValueString()),
 		HostApplications: m.HostApplications.ValueBool(), Isolation: m.IsolationGroup.ValueString(),
-	}
-	for name, v := range m.Db2.Attributes() {
-		switch v := v.(type) {
-		case types.Map:
-			if hasUnknownValue(v.Elements()) { // until the documents exist
-				continue
-			}
-			for kind, version := range goMap(ctx, v, diags) {
-				c.Settings[versionSetting(kind)] = version
-			}
-		default:
-			if !v.IsNull() {
-				c.Settings[name] = settingText(v)
-			}
-		}
 	}
 	nodes := m.nodes(ctx, diags)
 	for _, id := range sortedKeys(nodes) {
@@ -166,16 +132,6 @@ func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagn
 		}
 	}
 	return c
-}
-
-func settingText(v attr.Value) string {
-	switch v := v.(type) {
-	case types.String:
-		return v.ValueString()
-	case types.Int64:
-		return int64text(v.ValueInt64())
-	}
-	return ""
 }
 
 func int64text(i int64) string { return strconv.FormatInt(i, 10) }
@@ -219,7 +175,7 @@ func (m *groupModel) flattenConfig(ctx context.Context, c failover.Config, alarm
 	m.PreferredPrimary = types.StringValue(c.Preferred)
 	m.Policy, m.Fencing = types.StringValue(string(c.Policy)), types.StringValue(string(c.Fencing))
 	m.HostApplications, m.IsolationGroup = types.BoolValue(c.HostApplications), tfString(&c.Isolation)
-	m.Db2 = flattenDb2(c.Settings, diags)
+	m.flattenEngine(c, diags)
 	before := m.nodes(ctx, diags)
 	nodes := map[string]attr.Value{}
 	for _, n := range c.Nodes {
@@ -256,32 +212,6 @@ func flattenTiming(c failover.Config) types.Object {
 		values[t.name] = types.Int64Value(int64(*t.field(&c) / time.Second))
 	}
 	return types.ObjectValueMust(kinds, values)
-}
-
-func flattenDb2(settings map[string]string, diags *diag.Diagnostics) types.Object {
-	values := map[string]attr.Value{}
-	for _, name := range db2Settings {
-		text := settings[name]
-		if db2Type[name] != attr.Type(types.Int64Type) {
-			values[name] = tfString(&text)
-			continue
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
-		values[name] = types.Int64Value(n)
-		if err != nil {
-			values[name] = types.Int64Null() // the plan writes it anew
-		}
-	}
-	versions := map[string]string{}
-	for _, kind := range documentKinds() {
-		if v := settings[versionSetting(kind)]; v != "" {
-			versions[kind] = v
-		}
-	}
-	values[documentVersions] = tfMap(versions)
-	o, d := types.ObjectValue(db2Type, values)
-	diags.Append(d...)
-	return o
 }
 
 // flattenMaintenance reads the switch where it is declared; elsewhere people

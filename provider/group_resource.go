@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/hashicorp/terraform-plugin-framework-validators/resourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -23,6 +24,8 @@ var (
 	_ resource.ResourceWithModifyPlan     = (*groupResource)(nil)
 	_ resource.ResourceWithImportState    = (*groupResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*groupResource)(nil)
+
+	_ resource.ResourceWithConfigValidators = (*groupResource)(nil)
 )
 
 const forceGroup = "To remove the group from Terraform nevertheless, set force_destroy = true, apply, then destroy"
@@ -45,6 +48,15 @@ func (r *groupResource) ValidateConfig(ctx context.Context, req resource.Validat
 	if !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(m.validate(ctx)...)
 	}
+}
+
+// ConfigValidators asks for one engine.
+func (r *groupResource) ConfigValidators(context.Context) []resource.ConfigValidator {
+	var blocks []path.Expression
+	for _, b := range engineBlocks {
+		blocks = append(blocks, path.MatchRoot(b.name))
+	}
+	return []resource.ConfigValidator{resourcevalidator.ExactlyOneOf(blocks...)}
 }
 
 // ModifyPlan checks what must fit together before anything is changed, and

@@ -64,7 +64,8 @@ func groupSchema() schema.Schema {
 				MarkdownDescription: "Name of the group, unique in its table: `^[a-z][a-z0-9-]{1,30}$`."},
 			"table_name": schema.StringAttribute{Required: true, PlanModifiers: replace, Validators: []validator.String{dynamoName},
 				MarkdownDescription: "Name of the state table."},
-			"db2": db2Schema(),
+			"db2":        db2Schema(),
+			"postgresql": postgresqlSchema(),
 			"nodes": schema.MapNestedAttribute{Required: true, Validators: []validator.Map{mapvalidator.SizeBetween(2, 2), mapvalidator.KeysAre(nodeName)},
 				MarkdownDescription: "The two nodes by their ids, such as `a` and `b`.", NestedObject: schema.NestedAttributeObject{Attributes: nodeAttributes()}},
 			"preferred_primary": schema.StringAttribute{Required: true, Validators: []validator.String{nodeName},
@@ -104,42 +105,6 @@ func groupSchema() schema.Schema {
 				MarkdownDescription: "`TABLE/GROUP`."},
 		},
 	}
-}
-
-func db2Schema() schema.SingleNestedAttribute {
-	document := func(kind string) schema.StringAttribute {
-		return schema.StringAttribute{Required: true, Validators: []validator.String{documentName},
-			MarkdownDescription: "Name of the `hadr_command_document` of kind `" + kind + "`."}
-	}
-	return schema.SingleNestedAttribute{Required: true,
-		MarkdownDescription: "Db2 with HADR. Settings that differ from what the database reports make a node unfit for a takeover.",
-		Attributes: map[string]schema.Attribute{
-			"database": schema.StringAttribute{Required: true, Validators: []validator.String{databaseName},
-				MarkdownDescription: "Name of the database, at most 8 characters."},
-			"instance_owner": schema.StringAttribute{Required: true, Validators: []validator.String{instanceOwner},
-				MarkdownDescription: "Operating system user of the instance, such as `db2inst1`."},
-			"syncmode": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.OneOf("SYNC", "NEARSYNC", "ASYNC", "SUPERASYNC")},
-				MarkdownDescription: "HADR_SYNCMODE: `SYNC` or `NEARSYNC`. `ASYNC` and `SUPERASYNC` have no peer window and cannot be taken over automatically without loss."},
-			"peer_window_seconds": schema.Int64Attribute{Required: true, Validators: []validator.Int64{int64validator.Between(0, 4294967)},
-				MarkdownDescription: "HADR_PEER_WINDOW of both databases."},
-			"hadr_timeout_seconds": schema.Int64Attribute{Required: true, Validators: []validator.Int64{int64validator.Between(1, 4294967)},
-				MarkdownDescription: "HADR_TIMEOUT of both databases."},
-			"status_document":     document("db2_status"),
-			"takeover_document":   document("db2_takeover"),
-			"path_check_document": document("path_check"),
-			"start_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
-				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_start`. With it a primary whose database is down for certain is started in place where its standby cannot take over."},
-			"rejoin_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
-				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_rejoin`, with which `hadr rejoin` brings an old primary back as standby."},
-			"forced_takeover_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
-				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_forced_takeover`, with which a person takes over outside of the peer window. No function may run it."},
-			"switchover_document": schema.StringAttribute{Optional: true, Validators: []validator.String{documentName},
-				MarkdownDescription: "Name of the `hadr_command_document` of kind `db2_switchover`, with which `hadr switchover` changes the roles in order."},
-			documentVersions: schema.MapAttribute{Optional: true, ElementType: types.StringType,
-				Validators: []validator.Map{mapvalidator.SizeAtLeast(1), mapvalidator.KeysAre(stringvalidator.OneOf(documentKinds()...)), mapvalidator.ValueStringsAre(documentVersion)},
-				MarkdownDescription: "Version of each document by its kind (`document_version` of the `hadr_command_document`). An operation keeps to the versions that it began with. " +
-					"Default: the default version at the moment of each command."},
-		}}
 }
 
 func nodeAttributes() map[string]schema.Attribute {

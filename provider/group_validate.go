@@ -34,6 +34,7 @@ func (m groupModel) validate(ctx context.Context) (diags diag.Diagnostics) {
 			Next:  "Set fencing to strict, which promotes once the old primary is stopped",
 		}.ErrorAt(path.Root("fencing")))
 	}
+	diags.Append(m.validatePostgreSQL(ctx)...)
 	diags.Append(m.validateNodes(ctx)...)
 	diags.Append(m.validateCheckers(ctx)...)
 	return diags

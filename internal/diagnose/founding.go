@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
 // founding is a problem of a group that is about to be created.
@@ -14,10 +16,10 @@ func founding(group, cause, next string) Problem {
 
 // NodeNotRead is a node that did not say what it is before its group was
 // created; said names it and tells why.
-func NodeNotRead(at path.Path, group, said string) diag.Diagnostic {
+func NodeNotRead(at path.Path, group, said string, words failover.Manual) diag.Diagnostic {
 	return founding(group,
 		"Who is primary is read on both nodes before a group is created, and "+said,
-		"See that the instance runs, that its SSM agent is online (`aws ssm describe-instance-information`), that Db2 answers there (`db2pd -hadr`), "+
+		"See that the instance runs, that its SSM agent is online (`aws ssm describe-instance-information`), that the database answers there (`"+words.Role+"`), "+
 			"and that whoever applies may run the status document on it (ssm:SendCommand). "+
 			"If the database is not built yet, or the node is down on purpose, set verify_on_create = false and preferred_primary to the node that is primary").ErrorAt(at)
 }
@@ -30,17 +32,17 @@ func MarkedNode(at path.Path, group, node, table string) diag.Diagnostic {
 }
 
 // TwoPrimaries is a pair that would be two writers.
-func TwoPrimaries(at path.Path, group, read string) diag.Diagnostic {
+func TwoPrimaries(at path.Path, group, read string, words failover.Manual) diag.Diagnostic {
 	return founding(group,
 		"Both nodes read PRIMARY, so that two databases may have taken commits: "+read,
-		"Find out which of them has the data, keep clients away from the other and bring it back as standby (`db2 start hadr on db ... as standby`, or a restore), then apply again").ErrorAt(at)
+		"Find out which of them has the data, keep clients away from the other and make it a standby again ("+words.Reseed+"), then apply again").ErrorAt(at)
 }
 
 // NoPrimary is a pair without a primary.
-func NoPrimary(at path.Path, group, read string) diag.Diagnostic {
+func NoPrimary(at path.Path, group, read string, words failover.Manual) diag.Diagnostic {
 	return founding(group,
 		"No node reads PRIMARY with an active database: "+read,
-		"Start HADR on both nodes (`db2 start hadr on db ... as standby`, then `... as primary`), or activate the primary (`db2 activate db ...`), then apply again. "+
+		"Start replication on both nodes, or the primary alone ("+words.Start+"), then apply again. "+
 			"If the databases are not built yet, set verify_on_create = false").ErrorAt(at)
 }
 

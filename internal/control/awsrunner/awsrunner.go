@@ -18,9 +18,8 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/command"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/evidence"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/fence"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/redirect"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
@@ -58,7 +57,7 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 	if err != nil {
 		return nil, fmt.Errorf("reading the declaration of group %s: %w", group, err)
 	}
-	engine, err := f.engine(c)
+	database, err := engine.New(c.Engine, f.ssm, f.clock)
 	if err != nil {
 		return nil, fmt.Errorf("group %s: %w", group, err)
 	}
@@ -66,7 +65,7 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 	return &control.Runner{
 		Store:     f.table,
 		Instances: fence.NewInstances(f.ec2, tableARN, group),
-		Engine:    engine,
+		Engine:    database,
 		Routes: redirect.NewRoutes(f.ec2, f.ssm, f.clock, redirect.Options{
 			TableARN: tableARN, Group: group, Document: c.Settings["path_check_document"], Version: c.Settings["path_check_document_version"],
 		}),
@@ -75,14 +74,6 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 		Clock:  f.clock,
 		Log:    f.log,
 	}, nil
-}
-
-func (f *Factory) engine(c failover.Config) (control.Engine, error) {
-	switch c.Engine {
-	case "db2":
-		return db2.New(f.ssm, f.clock), nil
-	}
-	return nil, fmt.Errorf("no engine %q: declare db2", c.Engine)
 }
 
 // OperationID returns a new id that sorts by time.

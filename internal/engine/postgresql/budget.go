@@ -16,7 +16,8 @@ type Timing struct {
 	Decision     time.Duration // reading both nodes and deciding; default 10 s
 	Resume       time.Duration // one dead runner until the next goes on; default 60 s
 	Delivery     time.Duration // from SendCommand to its start on the node; default 5 s
-	FenceTimeout time.Duration // stop accepted to stopped, p99; 0 where the lease fences
+	Fencing      failover.Fencing
+	FenceTimeout time.Duration // strict: stop accepted to stopped, p99; 0 where the lease fences
 	ClockOffset  time.Duration // between the nodes; default 2 s
 }
 
@@ -26,6 +27,7 @@ const (
 	defaultResume      = 60 * time.Second
 	defaultDelivery    = 5 * time.Second
 	defaultClockOffset = 2 * time.Second
+	fenceAccepted      = 10 * time.Second // peer_window: until the stop is read as accepted
 	budgetMargin       = 10 * time.Second
 )
 
@@ -33,13 +35,17 @@ const (
 // the standby has is too old, even if the primary failed just before its next
 // word, and one runner dies on the way.
 func CheckTiming(s Settings, t Timing) budget.Budget {
+	fence := t.FenceTimeout
+	if t.Fencing == failover.PeerWindow {
+		fence = fenceAccepted
+	}
 	return budget.New(s.Window,
 		budget.Term{Name: "contact", For: budget.Or(t.Contact, defaultContact)},
 		budget.Term{Name: "detection", For: t.Detection},
 		budget.Term{Name: "decision", For: budget.Or(t.Decision, defaultDecision)},
 		budget.Term{Name: "one resume", For: budget.Or(t.Resume, defaultResume)},
 		budget.Term{Name: "command delivery", For: budget.Or(t.Delivery, defaultDelivery)},
-		budget.Term{Name: "fence", For: t.FenceTimeout},
+		budget.Term{Name: "fence", For: fence},
 		budget.Term{Name: "clock offset", For: budget.Or(t.ClockOffset, defaultClockOffset)},
 		budget.Term{Name: "margin", For: budgetMargin},
 	)

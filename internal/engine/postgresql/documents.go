@@ -83,7 +83,7 @@ var documents = map[string]document.Document{
 	},
 	"rejoin": {
 		Kind: "rejoin", Description: "hadr: bring a PostgreSQL server back as standby, with pg_rewind where needed.",
-		Parameters: slices.Concat(document.Order(), server, peer, []document.Parameter{document.VIP, paramMode, paramLimit}), Timeout: 3600,
+		Parameters: slices.Concat(document.Order(), server, peer, []document.Parameter{document.VIP, paramMode, paramLimit}), Timeout: 1200,
 		Body: document.Guards + "\n" + commonScript + "\n" + rejoinScript,
 	},
 }

@@ -43,11 +43,11 @@ func (l Local) Fence(ctx context.Context, settings map[string]string, limit time
 	}
 	start := l.Clock.Now()
 	took := func() time.Duration { return l.Clock.Now().Sub(start) }
-	if pids, err := serverProcesses(s.Data); err == nil && len(pids) == 0 {
+	if pids, err := serverProcesses(l.Root + s.Data); err == nil && len(pids) == 0 {
 		return Fenced{How: "was down", Took: took()}, nil
 	}
 	how, stopErr := l.stop(ctx, s, limit/2)
-	pids, err := serverProcesses(s.Data)
+	pids, err := serverProcesses(l.Root + s.Data)
 	if err == nil && len(pids) == 0 {
 		if stopErr != nil || how == "not stopped" { // it was just about to end
 			how = "stopped at once"
@@ -56,7 +56,7 @@ func (l Local) Fence(ctx context.Context, settings map[string]string, limit time
 	}
 	kill, cancel := clock.WithTimeout(ctx, l.Clock, limit-took())
 	defer cancel()
-	if err := l.kill(kill, s.Data); err != nil {
+	if err := l.kill(kill, l.Root+s.Data); err != nil {
 		return Fenced{Took: took()}, fmt.Errorf("fencing the server: %w", errors.Join(err, stopErr))
 	}
 	return Fenced{How: "killed", Took: took()}, nil
@@ -69,7 +69,7 @@ func (l Local) Kill(ctx context.Context, settings map[string]string) error {
 	if err != nil {
 		return err
 	}
-	return l.kill(ctx, s.Data)
+	return l.kill(ctx, l.Root+s.Data)
 }
 
 // kill kills the processes of a server until there are none, or ctx ends.

@@ -22,6 +22,7 @@ type Shell interface {
 type Local struct {
 	Group string
 	Node  string
+	Root  string // directory that stands for the host's own root, "" on a real one
 	Shell Shell
 	Clock clock.Clock
 }
@@ -112,7 +113,7 @@ func (l Local) beat(ctx context.Context, s Settings, node string) error {
 }
 
 func (l Local) connect(ctx context.Context, s Settings) (*pgx.Conn, error) {
-	c, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable application_name=hadr-agent", s.Socket, s.Port, s.User, s.Database))
+	c, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable application_name=hadr-agent", l.Root+s.Socket, s.Port, s.User, s.Database))
 	if err != nil {
 		return nil, err
 	}

@@ -35,18 +35,18 @@ func TestHealthyPair(t *testing.T) {
 		t.Errorf("view of the standby: %+v", o)
 	}
 	for range 2 {
-		if err := a.Probe(g.within(patience), "a", g.of("a")); err != nil {
+		if err := a.Probe(g.within(patience), "a", g.settings); err != nil {
 			t.Errorf("probe: %v", err)
 		}
 	}
 	if n := g.A.Query(t, "SELECT seq::text FROM haprobe.beat WHERE node = 'a'"); n != "2" {
 		t.Errorf("row of the probe: %s, want 2", n)
 	}
-	setup, ok := errors.AsType[agent.SetupError](a.Probe(g.within(patience), "c", g.of("a")))
+	setup, ok := errors.AsType[agent.SetupError](a.Probe(g.within(patience), "c", g.settings))
 	if !ok || !strings.Contains(setup.Error(), "0 rows for node c") {
 		t.Errorf("probe for an unknown node: %v", setup)
 	}
-	if err := g.local(nodeB).Probe(g.within(patience), "b", g.of("b")); err == nil || !strings.Contains(err.Error(), "read-only") {
+	if err := g.local(nodeB).Probe(g.within(patience), "b", g.settings); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("probe of a standby: %v", err)
 	}
 	// A quiet primary is no lag, and no silence: it answers the standby's pings.
@@ -64,7 +64,7 @@ func TestStoppedPrimary(t *testing.T) {
 	a := g.local(nodeA)
 	g.A.Mark(t, "stopped", "patch, by ann")
 	g.A.Stop(t, "fast")
-	if o := a.View(g.within(patience), g.of("a")); o.Database != failover.DatabaseDown || o.StoppedInOrder != "patch, by ann" || o.Trouble != "" {
+	if o := a.View(g.within(patience), g.settings); o.Database != failover.DatabaseDown || o.StoppedInOrder != "patch, by ann" || o.Trouble != "" {
 		t.Errorf("view of a stopped primary: %+v", o)
 	}
 	if r := g.rejoin(nodeA, 2); r.Code != "refused" || !strings.Contains(r.Detail, "does not answer as primary") {
@@ -79,10 +79,10 @@ func TestStoppedPrimary(t *testing.T) {
 		t.Fatalf("start in the role on disk: %s, %v", outcome, err)
 	}
 	g.view(nodeA, "primary", failover.Observation.ServesAsPrimary)
-	if err := a.Kill(g.within(patience), g.of("a")); err != nil {
+	if err := a.Kill(g.within(patience), g.settings); err != nil {
 		t.Fatal(err)
 	}
-	if o := a.View(g.within(patience), g.of("a")); o.Database != failover.DatabaseDown || o.StoppedInOrder != "" {
+	if o := a.View(g.within(patience), g.settings); o.Database != failover.DatabaseDown || o.StoppedInOrder != "" {
 		t.Errorf("view of a killed primary: %+v", o)
 	}
 }
@@ -93,7 +93,7 @@ func TestFenceUnderWrites(t *testing.T) {
 	g := newGroup(t, postgresql.Sync)
 	client := g.client()
 	client.Await(t, 50, patience)
-	fenced, err := g.local(nodeA).Fence(g.within(2*patience), g.of("a"), 8*time.Second)
+	fenced, err := g.local(nodeA).Fence(g.within(2*patience), g.settings, 8*time.Second)
 	if err != nil {
 		t.Fatalf("fence: %+v, %v", fenced, err)
 	}
@@ -101,7 +101,7 @@ func TestFenceUnderWrites(t *testing.T) {
 	if g.A.Alive() {
 		t.Error("the server runs")
 	}
-	if again, err := g.local(nodeA).Fence(g.within(2*patience), g.of("a"), 8*time.Second); err != nil || again.How != "was down" {
+	if again, err := g.local(nodeA).Fence(g.within(2*patience), g.settings, 8*time.Second); err != nil || again.How != "was down" {
 		t.Errorf("fenced again: %+v, %v", again, err)
 	}
 	g.promote(nodeB, 2)
@@ -124,7 +124,7 @@ func TestFenceOfAFrozenServer(t *testing.T) {
 	client := g.client()
 	client.Await(t, 20, patience)
 	g.A.Freeze(t)
-	fenced, err := g.local(nodeA).Fence(g.within(2*patience), g.of("a"), 2*time.Second)
+	fenced, err := g.local(nodeA).Fence(g.within(2*patience), g.settings, 2*time.Second)
 	if err != nil || fenced.How != "killed" || g.A.Alive() {
 		t.Fatalf("fence: %+v, %v, server runs: %v", fenced, err, g.A.Alive())
 	}

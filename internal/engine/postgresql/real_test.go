@@ -3,7 +3,6 @@ package postgresql_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -75,6 +74,7 @@ func newGroup(t *testing.T, mode postgresql.Mode, configure ...string) *group {
 	g := &group{Pair: template.Pair(t, mode == postgresql.Sync, configure...), t: t}
 	g.settings = map[string]string{
 		"replication_mode": string(mode), "max_rpo_seconds": "30", "table_arn": tableARN,
+		"data_directory": pgtest.DataDirectory, "socket_directory": pgtest.SocketDirectory, "port": g.A.Port, "bin_directory": template.Bin(),
 		"address_a": g.ToA.Addr(), "address_b": g.ToB.Addr(), "replication_user": pgtest.ReplicationUser, "sslmode": "disable",
 	}
 	for _, kind := range postgresql.Kinds() {
@@ -98,15 +98,6 @@ func (g *group) host(id string) *pgtest.Host {
 	return g.B
 }
 
-// of are the settings as a node has them: in production both nodes have the
-// same paths and ports.
-func (g *group) of(node string) map[string]string {
-	h := g.host(node)
-	s := map[string]string{"data_directory": h.Data, "socket_directory": h.Socket, "port": h.Port, "bin_directory": template.Bin()}
-	maps.Copy(s, g.settings)
-	return s
-}
-
 // Run implements postgresql.Runner. As with Systems Manager, a command goes on
 // when nobody waits for it any more.
 func (g *group) Run(ctx context.Context, q command.Request) command.Result {
@@ -117,14 +108,7 @@ func (g *group) Run(ctx context.Context, q command.Request) command.Result {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	// What names the server is the node's own here.
-	values := maps.Clone(q.Parameters)
-	for name, value := range map[string]string{"data": "data_directory", "socket": "socket_directory", "port": "port"} {
-		if _, ok := values[name]; ok {
-			values[name] = g.of(q.Instance)[value]
-		}
-	}
-	script, err := d.Render(values)
+	script, err := d.Render(q.Parameters)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -160,7 +144,7 @@ func (g *group) within(d time.Duration) context.Context {
 
 func (g *group) observe(n failover.NodeConfig) failover.Observation {
 	g.t.Helper()
-	return g.engine.Observe(g.within(patience), "orders", n, g.of(n.ID))
+	return g.engine.Observe(g.within(patience), "orders", n, g.settings)
 }
 
 // order is what the engine is asked to do on a node in an epoch.
@@ -168,13 +152,13 @@ func (g *group) order(n failover.NodeConfig, epoch uint64) control.Promotion {
 	g.attempt++
 	return control.Promotion{
 		Group: "orders", Node: n, Epoch: epoch, OperationID: fmt.Sprintf("op%d", epoch), Attempt: g.attempt, VIP: endpoint,
-		Deadline: time.Now().Add(2 * time.Minute), Settings: g.of(n.ID),
+		Deadline: time.Now().Add(2 * time.Minute), Settings: g.settings,
 	}
 }
 
 // local is the engine of the agent on a node.
 func (g *group) local(n failover.NodeConfig) postgresql.Local {
-	return postgresql.Local{Group: "orders", Node: n.ID, Shell: g.host(n.ID), Clock: clock.System()}
+	return postgresql.Local{Group: "orders", Node: n.ID, Root: g.host(n.ID).Root, Shell: g.host(n.ID), Clock: clock.System()}
 }
 
 // rejoin brings a node back.
@@ -204,7 +188,7 @@ func (g *group) eventually(n failover.NodeConfig, what string, holds func(failov
 func (g *group) view(n failover.NodeConfig, what string, holds func(failover.Observation) bool) failover.Observation {
 	g.t.Helper()
 	return g.until(n, what, func(n failover.NodeConfig) failover.Observation {
-		return g.local(n).View(g.within(patience), g.of(n.ID))
+		return g.local(n).View(g.within(patience), g.settings)
 	}, holds)
 }
 

@@ -38,12 +38,17 @@ const (
 	defaultDatabase    = "postgres"
 	defaultSSLMode     = "prefer"
 	// defaultSyncWindow is how long a standby trusts what its primary said about
-	// waiting for it. Who tells a primary not to wait has to let it pass first.
-	defaultSyncWindow = 5 * time.Minute
+	// waiting for it. Who tells a primary not to wait has to let it pass first. A
+	// takeover that starts from alarms alone fits into it.
+	defaultSyncWindow = 7 * time.Minute
 	// defaultMaxLag is one segment of the log
 	// (https://www.postgresql.org/docs/15/wal-internals.html).
 	defaultMaxLag      = 16 << 20
 	defaultRejoinLimit = 5 * time.Minute
+	// maxRejoinLimit lets pg_rewind, and all that is around it, end before the
+	// core stops waiting for the standby: nothing may change the node's data after
+	// a person was told to make them anew.
+	maxRejoinLimit = 10 * time.Minute
 )
 
 // Settings are the engine's own settings of a group.
@@ -91,17 +96,32 @@ func ParseSettings(m map[string]string) (Settings, error) {
 		s.Documents[kind], s.Versions[kind] = m[kind+"_document"], m[kind+"_document_version"]
 	}
 	if s.Mode != Sync && s.Mode != Async {
-		return Settings{}, fmt.Errorf("setting replication_mode = %q: want sync or async", s.Mode)
+		return Settings{}, wrong("replication_mode", m, "want sync or async")
 	}
-	for p, value := range map[document.Parameter]string{
-		document.Owner: s.Owner, paramData: s.Data, paramBin: s.Bin, paramSocket: s.Socket, document.Port: s.Port, paramConfig: s.Config,
-		paramUser: s.User, paramSSLMode: s.SSLMode, paramDatabase: s.Database,
+	for name, p := range map[string]struct {
+		document.Parameter
+		value string
+	}{
+		"owner": {document.Owner, s.Owner}, "data_directory": {paramData, s.Data}, "bin_directory": {paramBin, s.Bin},
+		"socket_directory": {paramSocket, s.Socket}, "port": {document.Port, s.Port}, "config_file": {paramConfig, s.Config},
+		"replication_user": {paramUser, s.User}, "sslmode": {paramSSLMode, s.SSLMode}, "database": {paramDatabase, s.Database},
 	} {
-		if err := p.Check(value); err != nil {
-			return Settings{}, fmt.Errorf("settings of the database: %w", err)
+		if p.Check(p.value) != nil {
+			return Settings{}, wrong(name, m, p.Description+" It must match "+p.Pattern)
 		}
 	}
 	return s, s.readNumbers(m)
+}
+
+// SettingError is a setting that the engine can't use.
+type SettingError struct{ Setting, Value, Why string }
+
+func (e SettingError) Error() string {
+	return fmt.Sprintf("setting %s = %q: %s", e.Setting, e.Value, e.Why)
+}
+
+func wrong(name string, m map[string]string, why string) error {
+	return SettingError{Setting: name, Value: m[name], Why: why}
 }
 
 func (s *Settings) readNumbers(m map[string]string) error {
@@ -111,14 +131,14 @@ func (s *Settings) readNumbers(m map[string]string) error {
 		}
 		n, err := strconv.ParseInt(m[name], 10, 64)
 		if err != nil || n <= 0 || n > 1<<50 {
-			return 0, fmt.Errorf("setting %s = %q: want a whole number above 0", name, m[name])
+			return 0, wrong(name, m, "want a whole number above 0")
 		}
 		return n, nil
 	}
 	seconds := func(name string, fallback time.Duration) (time.Duration, error) {
 		n, err := number(name, int64(fallback/time.Second))
 		if err == nil && n > 86400 {
-			return 0, fmt.Errorf("setting %s = %q: want at most a day in seconds", name, m[name])
+			return 0, wrong(name, m, "want at most a day in seconds")
 		}
 		return time.Duration(n) * time.Second, err
 	}
@@ -129,12 +149,15 @@ func (s *Settings) readNumbers(m map[string]string) error {
 	if s.RejoinLimit, err = seconds("rejoin_limit_seconds", defaultRejoinLimit); err != nil {
 		return err
 	}
+	if s.RejoinLimit > maxRejoinLimit {
+		return wrong("rejoin_limit_seconds", m, fmt.Sprintf("want at most %.0f, as a rejoin is given up soon after", maxRejoinLimit.Seconds()))
+	}
 	if s.Mode == Sync {
 		s.Window, err = seconds("sync_window_seconds", defaultSyncWindow)
 		return err
 	}
 	if m["max_rpo_seconds"] == "" {
-		return fmt.Errorf("setting max_rpo_seconds is missing: an asynchronous standby lacks the newest commits, so declare how many seconds of them may be lost")
+		return wrong("max_rpo_seconds", m, "an asynchronous standby lacks the newest commits, so declare how many seconds of them may be lost")
 	}
 	s.Window, err = seconds("max_rpo_seconds", 0)
 	return err

@@ -26,7 +26,7 @@ func TestParseSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Owner != "postgres" || s.Port != "5432" || s.Socket != "/var/run/postgresql" || s.Window != 5*time.Minute || s.MaxLag != 16<<20 || s.Documents["promote"] != "hadr-promote" {
+	if s.Owner != "postgres" || s.Port != "5432" || s.Socket != "/var/run/postgresql" || s.Window != 7*time.Minute || s.MaxLag != 16<<20 || s.Documents["promote"] != "hadr-promote" {
 		t.Errorf("settings %+v", s)
 	}
 	for node, want := range map[string][2]string{"a": {"10.0.2.10", "5433"}, "b": {"10.0.1.10", "5432"}} {
@@ -64,6 +64,7 @@ func TestParseSettingsRefuses(t *testing.T) {
 		{"sync_window_seconds", "0", "sync_window_seconds"},
 		{"sync_window_seconds", "100000", "a day"},
 		{"rejoin_limit_seconds", "1.5", "rejoin_limit_seconds"},
+		{"rejoin_limit_seconds", "601", "at most 600"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name+"="+tt.value, func(t *testing.T) {

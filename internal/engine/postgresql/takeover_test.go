@@ -127,7 +127,7 @@ func TestFreezeSync(t *testing.T) {
 	if o := g.observe(nodeA); o.Answer != failover.Unreadable {
 		t.Errorf("the frozen primary: %+v", o)
 	}
-	if err := g.local(nodeA).Probe(g.within(time.Second), "a", g.of("a")); err == nil {
+	if err := g.local(nodeA).Probe(g.within(time.Second), "a", g.settings); err == nil {
 		t.Error("a probe of a frozen primary succeeds")
 	}
 	if o := g.eventually(nodeB, "without its primary", func(o failover.Observation) bool { return o.PartnerLost }); o.Fitness != failover.Fit {

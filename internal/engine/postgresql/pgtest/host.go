@@ -25,16 +25,23 @@ type Host struct {
 	Root   string // HADR_ROOT
 	Data   string
 	Socket string
+	IP     string // that the server listens on
 	Port   string
 
 	t   *Template
 	env []string
 }
 
+// Where the server is on the disk of a host, as the settings of a group say.
+const (
+	DataDirectory   = "/data"
+	SocketDirectory = "/run"
+)
+
 // The stand-ins for what needs root. Addresses are lines of a file.
 const (
 	runuser = "#!/bin/sh\nexec sh -c \"$4\"\n"
-	ip      = `#!/bin/sh
+	ip4     = `#!/bin/sh
 file=$HADR_ROOT/addresses
 case "$1 $2" in
 'addr show') cat "$file" ;;
@@ -45,33 +52,42 @@ esac
 )
 
 // newHost makes a host whose disk holds a copy of the template.
-func newHost(tb testing.TB, t *Template, id string) *Host {
+func newHost(tb testing.TB, t *Template, id, ip, port string) *Host {
 	tb.Helper()
 	root := filepath.Join(t.dir, fmt.Sprintf("%s%d", id, t.hosts.Add(1)))
 	must(tb, os.Mkdir(root, 0o700))
-	h := &Host{ID: id, Root: root, Data: filepath.Join(root, "data"), Socket: filepath.Join(root, "run"), Port: freePort(tb), t: t}
 	must(tb, t.own(root))
 	bin := filepath.Join(root, "bin")
-	for _, dir := range []string{h.Socket, bin} {
-		must(tb, os.Mkdir(dir, 0o755))
-		must(tb, t.own(dir))
-	}
+	must(tb, os.Mkdir(bin, 0o755))
+	must(tb, t.own(bin))
 	must(tb, os.WriteFile(filepath.Join(bin, "runuser"), []byte(runuser), 0o755))
-	must(tb, os.WriteFile(filepath.Join(bin, "ip"), []byte(ip), 0o755))
+	must(tb, os.WriteFile(filepath.Join(bin, "ip"), []byte(ip4), 0o755))
 	must(tb, os.WriteFile(filepath.Join(root, "addresses"), nil, 0o644))
 	must(tb, t.own(filepath.Join(root, "addresses")))
-	h.env = []string{"HADR_ROOT=" + root, "PATH=" + bin + ":/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + root, "LC_ALL=C.UTF-8"}
+	h := t.Install(tb, id, root, ip, port)
+	tb.Cleanup(func() { _ = os.RemoveAll(root) })
+	return h
+}
+
+// Install puts a copy of the template on the disk of a host, which is the
+// directory root, and kills its server when the test ends.
+func (t *Template) Install(tb testing.TB, id, root, ip, port string) *Host {
+	tb.Helper()
+	h := &Host{ID: id, Root: root, Data: root + DataDirectory, Socket: root + SocketDirectory, IP: ip, Port: port, t: t}
+	h.env = []string{"HADR_ROOT=" + root, "PATH=" + filepath.Join(root, "bin") + ":/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + root, "LC_ALL=C.UTF-8"}
+	must(tb, os.MkdirAll(h.Socket, 0o755))
+	must(tb, t.own(h.Socket))
 	if out, err := t.command("cp", "-a", filepath.Join(t.dir, "template"), h.Data).CombinedOutput(); err != nil {
 		tb.Fatalf("copying the template: %v: %s", err, out)
 	}
 	h.Configure(tb, "postgresql.conf", "unix_socket_directories = '"+h.Socket+"'")
+	h.Configure(tb, "postgresql.conf", "listen_addresses = '"+ip+"'")
 	tb.Cleanup(func() {
 		if tb.Failed() {
 			log := h.Log()
 			tb.Logf("end of the log of host %s:\n%s", id, log[max(0, len(log)-4000):])
 		}
 		_ = h.signal(syscall.SIGKILL)
-		_ = os.RemoveAll(root)
 	})
 	return h
 }
@@ -83,14 +99,27 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-func freePort(tb testing.TB) string {
+// addresses are those of the two servers of a pair, which listen on the same
+// port.
+var addresses = [2]string{"127.0.0.1", "127.0.0.2"}
+
+// FreePort returns a port that is free on both addresses of a pair, and these.
+func FreePort(tb testing.TB) (port string, ips [2]string) {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(tb, err)
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	must(tb, err)
-	return port
+	for range 100 {
+		first, err := net.Listen("tcp", net.JoinHostPort(addresses[0], "0"))
+		must(tb, err)
+		_, port, err := net.SplitHostPort(first.Addr().String())
+		must(tb, err)
+		second, err := net.Listen("tcp", net.JoinHostPort(addresses[1], port))
+		_ = first.Close()
+		if err == nil {
+			_ = second.Close()
+			return port, addresses
+		}
+	}
+	tb.Fatalf("no port is free on both %v", addresses)
+	return "", addresses
 }
 
 // Configure appends a line to a file of the data directory.

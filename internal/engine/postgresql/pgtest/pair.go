@@ -18,7 +18,8 @@ type Pair struct {
 // wait for the standby.
 func (t *Template) Pair(tb testing.TB, synchronous bool, configure ...string) *Pair {
 	tb.Helper()
-	p := &Pair{A: newHost(tb, t, "a"), B: newHost(tb, t, "b")}
+	port, ips := FreePort(tb)
+	p := &Pair{A: newHost(tb, t, "a", ips[0], port), B: newHost(tb, t, "b", ips[1], port)}
 	p.ToA, p.ToB = NewProxy(tb, p.A.Address()), NewProxy(tb, p.B.Address())
 	p.Endpoint = NewProxy(tb, p.A.Address())
 	for _, line := range configure {
@@ -39,7 +40,7 @@ func (t *Template) Pair(tb testing.TB, synchronous bool, configure ...string) *P
 }
 
 // Address is where the server itself listens.
-func (h *Host) Address() string { return net.JoinHostPort("127.0.0.1", h.Port) }
+func (h *Host) Address() string { return net.JoinHostPort(h.IP, h.Port) }
 
 // Streams waits until the host receives its primary's log.
 func (h *Host) Streams(tb testing.TB) {

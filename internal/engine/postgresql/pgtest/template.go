@@ -41,7 +41,6 @@ var roles = []string{
 }
 
 const configuration = `
-listen_addresses = '127.0.0.1'
 wal_log_hints = on
 wal_keep_size = 32MB
 wal_sender_timeout = 6s

@@ -1,9 +1,13 @@
 # How the scripts reach the PostgreSQL server of this node: as its owner, over
 # its Unix socket, and never without a limit.
 
+# A host of the sandbox is a directory, and what is on its disk lies below it.
+root="${HADR_ROOT:-}"
+data="$root$data"
+socket="$root$socket"
 log="${data%/}.log"
 options="-p $port"
-if [ "$config" != none ]; then options="$options -c config_file=$config"; fi
+if [ "$config" != none ]; then options="$options -c config_file=$root$config"; fi
 
 # as_owner runs a command for at most so many seconds. It closes the lock's
 # descriptor, which a server that it starts would keep.
