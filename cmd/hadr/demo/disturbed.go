@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -9,6 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control/awsrunner"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
 	simdb2 "github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
@@ -87,6 +91,39 @@ func (s *Stage) SwitchWatch(ctx context.Context, on bool) error { return s.switc
 // RunCommand runs a script on a node through Systems Manager, as a person would.
 func (s *Stage) RunCommand(ctx context.Context, node, script string) error {
 	return s.runCommand(ctx, node, script)
+}
+
+// Operate feeds an event to the group, as a command of hadr does: with the
+// rights of a person, in a program that the disturber knows by a name.
+func (s *Stage) Operate(ctx context.Context, program string, e failover.Event) error {
+	return s.typed(ctx, program, func(ctx context.Context, r *control.Runner) error {
+		_, err := r.Run(ctx, Group, e)
+		return err
+	})
+}
+
+// Release ends the fence of a node at a person's word.
+func (s *Stage) Release(ctx context.Context, program, node string) error {
+	return s.typed(ctx, program, func(ctx context.Context, r *control.Runner) error {
+		_, err := r.Release(ctx, Group, node, "ann", "its partner is gone")
+		return err
+	})
+}
+
+func (s *Stage) typed(ctx context.Context, program string, command func(context.Context, *control.Runner) error) error {
+	ctx, kill := context.WithCancel(ctx)
+	defer kill()
+	cfg := s.Sandbox.Config(Region)
+	network, died := s.enlist(program, kill, s.Server.RoundTripper())
+	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: network}, steadyRetryer
+	runner, err := awsrunner.New(cfg, TableName, s.Clock, slog.New(slog.DiscardHandler)).Group(ctx, Group)
+	if err == nil {
+		err = command(ctx, runner)
+	}
+	if died() {
+		return errors.New("the terminal was closed")
+	}
+	return err
 }
 
 // Owners returns where the VIP leads in each route table: "node a", ...

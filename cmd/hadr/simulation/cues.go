@@ -55,6 +55,12 @@ func (p *player) begin(ctx context.Context, n int, i Incident) error {
 		ignore(nil, p.stage.SwitchWatch(ctx, false))
 	case Death:
 		p.network.condemn(i.Program, i.Effect)
+	case Approve:
+		p.deeds.Go(func() { p.approve(ctx, i) })
+	case Release:
+		p.deeds.Go(func() { p.answered(ctx, i, p.stage.Release(ctx, Person, i.Node)) })
+	default:
+		p.deeds.Go(func() { p.order(ctx, i) })
 	}
 	return nil
 }

@@ -74,8 +74,8 @@ func Play(ctx context.Context, dir string, story Story) (Outcome, error) {
 	if p.table, err = stage.Declare(ctx); err != nil {
 		return p.out, fmt.Errorf("declaring the group: %w", err)
 	}
-	if err := p.lease(ctx); err != nil {
-		return p.out, fmt.Errorf("declaring the lease: %w", err)
+	if err := errors.Join(p.lease(ctx), p.policy(ctx)); err != nil {
+		return p.out, fmt.Errorf("declaring the story's group: %w", err)
 	}
 	p.load = stage.Clients(1, clientPause, stagger)
 	writing, stop := context.WithCancel(ctx)
@@ -150,7 +150,10 @@ func (p *player) tell(ctx context.Context) error {
 	if err := p.calm(ctx); err != nil {
 		return err
 	}
-	return p.rest(ctx)
+	if err := p.rest(ctx); err != nil || !p.story.Restored || p.out.Ending == Restless {
+		return err
+	}
+	return p.restore(ctx)
 }
 
 func (p *player) until(ctx context.Context, at time.Duration) error {

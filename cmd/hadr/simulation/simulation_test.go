@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/fault"
 )
 
@@ -153,7 +154,7 @@ func (t *tally) String() string {
 // somebody forces the standby to take over.
 func TestAuditSees(t *testing.T) {
 	t.Parallel()
-	o := play(t, Story{Seed: 1, Length: 11 * time.Minute, Incidents: []Incident{
+	o := play(t, Story{Seed: 1, Length: 11 * time.Minute, Policy: failover.Automatic, Fencing: failover.Strict, Incidents: []Incident{
 		{At: 5 * time.Second, Fault: &fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: "a", Peer: "b"}}},
 		{At: 10 * time.Minute, Deed: Force, Node: "b"},
 	}})

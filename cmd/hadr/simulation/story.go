@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/demo"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/fault"
 )
 
@@ -16,7 +17,10 @@ type Story struct {
 	Seed      uint64
 	Length    time.Duration // when all faults end
 	Leased    bool          // the group has a lease, too
-	Incidents []Incident    // in the order of their times
+	Policy    failover.Policy
+	Fencing   failover.Fencing
+	Restored  bool       // in the end a person brings back what is down
+	Incidents []Incident // in the order of their times
 }
 
 // Incident is one thing that goes wrong, or that somebody does.
@@ -45,6 +49,17 @@ const (
 	Maintenance Deed = "maintenance"
 	WatchOff    Deed = "watch-off"
 	Death       Deed = "death"
+
+	// Through the product.
+	AskTakeover    Deed = "takeover"
+	AskAfterWindow Deed = "takeover-after-window"
+	AskSwitchover  Deed = "switchover"
+	AskRejoin      Deed = "rejoin"
+	Release        Deed = "release"
+	Resume         Deed = "resume"
+	Cancel         Deed = "cancel"
+	Acknowledge    Deed = "acknowledge"
+	Approve        Deed = "approve"
 )
 
 // How long a story is, and until when the first failure begins. A long one
@@ -79,6 +94,18 @@ func Draw(seed uint64) Story {
 		d.deaths()
 	}
 	d.story.Leased = d.chance(0.25)
+	d.story.Policy, d.story.Fencing = failover.Automatic, failover.Strict
+	if d.story.Leased && d.chance(0.6) { // a dead-man stands behind it
+		d.story.Fencing = failover.PeerWindow
+	}
+	switch {
+	case d.chance(0.1):
+		d.story.Policy = failover.Approval
+	case d.chance(0.03):
+		d.story.Policy = failover.Observe
+	}
+	d.orders()
+	d.story.Restored = d.chance(0.3)
 	slices.SortStableFunc(d.story.Incidents, func(a, b Incident) int { return int(a.At - b.At) })
 	return d.story
 }
@@ -122,6 +149,9 @@ func (s Story) String() string {
 	var b strings.Builder
 	if s.Leased {
 		b.WriteString("           the group has a lease\n")
+	}
+	if s.Policy != failover.Automatic || s.Fencing != failover.Strict {
+		fmt.Fprintf(&b, "           policy %s, fencing %s\n", s.Policy, s.Fencing)
 	}
 	for _, i := range s.Incidents {
 		fmt.Fprintf(&b, "%+8.1f s  %s\n", i.At.Seconds(), i)

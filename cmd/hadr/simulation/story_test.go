@@ -37,7 +37,10 @@ func TestStoriesNeedEverything(t *testing.T) {
 			t.Errorf("no story has the fault %s", about.Kind)
 		}
 	}
-	for _, deed := range []Deed{Takeover, Reboot, Start, Maintenance, WatchOff, Death} {
+	for _, deed := range []Deed{
+		Takeover, Reboot, Start, Maintenance, WatchOff, Death,
+		AskTakeover, AskAfterWindow, AskSwitchover, AskRejoin, Release, Resume, Cancel, Acknowledge, Approve,
+	} {
 		if !seen[string(deed)] {
 			t.Errorf("no story has the deed %s", deed)
 		}
