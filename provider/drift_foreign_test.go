@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -118,6 +119,14 @@ func (d *drifted) foreignChanges(t *testing.T) []foreign {
 		{`hadr_sql_latency_metric.this["b"]`, "(object)", "deleted", func() { must(t, record.DeleteProbe(ctx, "orders", "b")) }},
 		{"hadr_host_policy.this", "policy", "emptied", func() {
 			must(t, ownRole{clients: d.clients, name: landscape.Role, policyName: "hadr-orders"}.allow(ctx, emptyPolicy))
+		}},
+		{"hadr_cloudwatch_agent_config.this", "value", "flushed once a minute", func() {
+			name := aws.String("AmazonCloudWatch-hadr-orders")
+			p, err := d.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: name})
+			must(t, err)
+			value := strings.Replace(aws.ToString(p.Parameter.Value), `"force_flush_interval":5`, `"force_flush_interval":60`, 1)
+			_, err = d.ssm.PutParameter(ctx, &ssm.PutParameterInput{Name: name, Value: &value, Overwrite: aws.Bool(true)})
+			must(t, err)
 		}},
 		{"hadr_group.this", "policy", "set to observe", func() {
 			c, err := record.ReadConfig(ctx, "orders")

@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/procstat"
 )
 
 var _ datasource.DataSource = (*hostPolicyDocument)(nil)
@@ -23,6 +25,8 @@ type hostPolicyDocumentModel struct {
 	Groups      types.Set    `tfsdk:"groups"`
 	Namespace   types.String `tfsdk:"namespace"`
 	FunctionARN types.String `tfsdk:"function_arn"`
+	AgentConfig types.String `tfsdk:"cloudwatch_agent_config_arn"`
+	AgentSpace  types.String `tfsdk:"cloudwatch_agent_namespace"`
 	JSON        types.String `tfsdk:"json"`
 }
 
@@ -42,6 +46,9 @@ func (d *hostPolicyDocument) Schema(_ context.Context, _ datasource.SchemaReques
 			"namespace": schema.StringAttribute{Optional: true, MarkdownDescription: "Namespace of the metrics. Default: `HADR`."},
 			"function_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("lambda")},
 				MarkdownDescription: "ARN of the takeover function. With it the agent may renew the lease and report a lost one."},
+			"cloudwatch_agent_config_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("ssm")},
+				MarkdownDescription: agentConfigText},
+			"cloudwatch_agent_namespace": schema.StringAttribute{Optional: true, MarkdownDescription: agentNamespaceText},
 			"json": schema.StringAttribute{Computed: true, MarkdownDescription: "The policy (JSON)."},
 		},
 	}
@@ -53,11 +60,18 @@ func (d *hostPolicyDocument) Read(ctx context.Context, req datasource.ReadReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	namespace := m.Namespace
-	if namespace.IsNull() {
-		namespace = types.StringValue(defaultNamespace)
+	policy := hostPolicyModel{
+		TableARN: m.TableARN, Groups: m.Groups, Namespace: orDefault(m.Namespace, defaultNamespace), FunctionARN: m.FunctionARN,
+		AgentConfig: m.AgentConfig, AgentSpace: orDefault(m.AgentSpace, procstat.DefaultNamespace),
 	}
-	policy := hostPolicyModel{TableARN: m.TableARN, Groups: m.Groups, Namespace: namespace, FunctionARN: m.FunctionARN}
 	m.JSON = types.StringValue(policy.document(ctx, &resp.Diagnostics).String())
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+}
+
+// orDefault stands for a default, which attributes of data sources can't have.
+func orDefault(v types.String, byDefault string) types.String {
+	if v.IsNull() {
+		return types.StringValue(byDefault)
+	}
+	return v
 }

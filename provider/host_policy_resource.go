@@ -2,11 +2,13 @@ package provider
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -18,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/procstat"
 )
 
 var (
@@ -27,6 +30,12 @@ var (
 )
 
 const defaultNamespace = "HADR"
+
+// What both the resource and the data source say of the CloudWatch agent.
+const (
+	agentConfigText    = "ARN of the parameter with the CloudWatch agent's configuration (`hadr_cloudwatch_agent_config`). With it the CloudWatch agent may read that parameter and publish in its namespace."
+	agentNamespaceText = "Namespace of the CloudWatch agent's metrics. Default: `CWAgent`."
+)
 
 type hostPolicyResource struct{ configured }
 
@@ -40,6 +49,8 @@ type hostPolicyModel struct {
 	Groups      types.Set    `tfsdk:"groups"`
 	Namespace   types.String `tfsdk:"namespace"`
 	FunctionARN types.String `tfsdk:"function_arn"`
+	AgentConfig types.String `tfsdk:"cloudwatch_agent_config_arn"`
+	AgentSpace  types.String `tfsdk:"cloudwatch_agent_namespace"`
 	Policy      types.String `tfsdk:"policy"`
 }
 
@@ -66,6 +77,10 @@ func (r *hostPolicyResource) Schema(_ context.Context, _ resource.SchemaRequest,
 				MarkdownDescription: "Namespace of the metrics. Default: `HADR`."},
 			"function_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("lambda")},
 				MarkdownDescription: "ARN of the takeover function. With it the agent may renew the lease and report a lost one; without it there is no lease."},
+			"cloudwatch_agent_config_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("ssm")},
+				MarkdownDescription: agentConfigText},
+			"cloudwatch_agent_namespace": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString(procstat.DefaultNamespace),
+				MarkdownDescription: agentNamespaceText},
 			"policy": schema.StringAttribute{Computed: true, MarkdownDescription: "The policy (JSON)."},
 			"id": schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 				MarkdownDescription: "`ROLE/NAME`."},
@@ -83,10 +98,20 @@ func (r *hostPolicyResource) ModifyPlan(ctx context.Context, req resource.Modify
 		return
 	}
 	m.Policy = types.StringUnknown()
-	if !m.TableARN.IsUnknown() && !m.FunctionARN.IsUnknown() && !m.Groups.IsUnknown() && !m.Namespace.IsUnknown() {
+	if m.known() {
 		m.Policy = types.StringValue(m.document(ctx, &resp.Diagnostics).String())
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("policy"), m.Policy)...)
+}
+
+// known reports whether everything that stands in the policy is known.
+func (m hostPolicyModel) known() bool {
+	for _, v := range []attr.Value{m.TableARN, m.FunctionARN, m.Groups, m.Namespace, m.AgentConfig, m.AgentSpace} {
+		if v.IsUnknown() {
+			return false
+		}
+	}
+	return true
 }
 
 // document limits the table to the partitions of the groups:
@@ -103,8 +128,14 @@ func (m hostPolicyModel) document(ctx context.Context, diags *diag.Diagnostics) 
 	record := allow("OwnGroups", []string{m.TableARN.ValueString()}, actions...)
 	record.Condition = map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys}}
 	metrics := allow("Metrics", anyResource, "cloudwatch:PutMetricData")
-	metrics.Condition = map[string]map[string][]string{"StringEquals": {"cloudwatch:namespace": {m.Namespace.ValueString()}}}
-	all := []statement{record, metrics}
+	namespaces := []string{m.Namespace.ValueString()}
+	all := []statement{record}
+	if p := m.AgentConfig.ValueString(); p != "" { // the CloudWatch agent reads its configuration and publishes, too
+		namespaces = append(namespaces, m.AgentSpace.ValueString())
+		all = append(all, allow("AgentConfiguration", []string{p}, "ssm:GetParameter"))
+	}
+	metrics.Condition = map[string]map[string][]string{"StringEquals": {"cloudwatch:namespace": slices.Compact(namespaces)}}
+	all = append(all, metrics)
 	if f := m.FunctionARN.ValueString(); f != "" {
 		all = append(all, allow("Report", []string{f}, "lambda:InvokeFunction"))
 	}

@@ -47,7 +47,7 @@ func TestHostPolicy(t *testing.T) {
 			{Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
 			{
 				ResourceName: hostPolicyAddress, ImportState: true, ImportStateId: "db2-hosts/hadr-agent", ImportStateVerify: true,
-				ImportStateVerifyIgnore: []string{"groups", "namespace", "table_arn"}, // they are only in the policy
+				ImportStateVerifyIgnore: []string{"groups", "namespace", "cloudwatch_agent_namespace", "table_arn"}, // they are only in the policy
 			},
 			{
 				PreConfig: func() { must(t, own.allow(t.Context(), aws.ToString(other.PolicyDocument))) },

@@ -35,6 +35,10 @@ func policies(t *testing.T) map[string]policy {
 		TableARN: types.StringValue(scope.TableARN), Namespace: types.StringValue("HADR"), Groups: tfSet([]string{"orders", "stock"}),
 		FunctionARN: types.StringValue("arn:aws:lambda:eu-central-1:123456789012:function:hadr-takeover"),
 	}.document(t.Context(), &diags)
+	agent := hostPolicyModel{
+		TableARN: types.StringValue(scope.TableARN), Namespace: types.StringValue("HADR"), Groups: tfSet([]string{"orders"}),
+		AgentConfig: types.StringValue("arn:aws:ssm:eu-central-1:123456789012:parameter/AmazonCloudWatch-hadr-orders"), AgentSpace: types.StringValue("CWAgent"),
+	}.document(t.Context(), &diags)
 	if diags.HasError() {
 		t.Fatal(diags)
 	}
@@ -42,6 +46,7 @@ func policies(t *testing.T) map[string]policy {
 		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue), "takeover-with-isolation": takeoverPolicy(isolating), "watch": watchPolicy(scope),
 		"schedule": schedulePolicy("arn:aws:lambda:eu-central-1:123456789012:function:hadr-watch"),
 		"trust":    assumeByLambda(), "schedule-trust": assumeByScheduler("123456789012"), "host": host,
+		"host-with-cloudwatch-agent": agent,
 	}
 }
 

@@ -74,6 +74,7 @@ func (p *hadrProvider) Configure(ctx context.Context, req provider.ConfigureRequ
 
 func (p *hadrProvider) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
+		newCloudWatchAgentConfigResource,
 		newCommandDocumentResource,
 		newCompositeAlarmResource,
 		newFunctionResource,

@@ -27,7 +27,7 @@ func TestSchemaIsValid(t *testing.T) {
 		t.Errorf("%s: %s", d.Summary, d.Detail)
 	}
 	want := []string{
-		"hadr_command_document", "hadr_composite_alarm", "hadr_function", "hadr_group", "hadr_host_policy",
+		"hadr_cloudwatch_agent_config", "hadr_command_document", "hadr_composite_alarm", "hadr_function", "hadr_group", "hadr_host_policy",
 		"hadr_metric_alarm", "hadr_schedule", "hadr_sql_latency_metric", "hadr_state_table", "hadr_vip_route",
 	}
 	if got := sortedKeys(resp.ResourceSchemas); strings.Join(got, " ") != strings.Join(want, " ") {

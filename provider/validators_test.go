@@ -28,7 +28,10 @@ func TestStringValidators(t *testing.T) {
 		"any ARN":  {arnOf(), []string{"arn:aws:sns:eu-central-1:123456789012:topic"}, []string{"topic", "arn:aws:sns:eu-central-1:123456789012:"}},
 		"IAM ARN":  {arnOf("iam"), []string{"arn:aws:iam::123456789012:role/x"}, []string{"arn:aws:sns:eu-central-1:123456789012:topic"}},
 		"database": {databaseName, []string{"SAMPLE", "a#1"}, []string{"1A", "TOOLONGNAME"}},
-		"tag key":  {notReservedTag{}, []string{"app", "hadr"}, []string{"aws:x", "hadr:table", "hadr:group"}},
+		"parameter": {parameterName{}, []string{"AmazonCloudWatch-hadr-orders", "/hadr/orders", "a", "as", "s"},
+			[]string{"", "/", "hadr/orders", "/hadr/", "aws-x", "/AWS/x", "ssm.x", "a b", strings.Repeat("/a", 16), strings.Repeat("a", 901)}},
+		"process": {processPattern{}, []string{"^db2sysc$", "postgres|postmaster"}, []string{"", "(", strings.Repeat("x", 256)}},
+		"tag key": {notReservedTag{}, []string{"app", "hadr"}, []string{"aws:x", "hadr:table", "hadr:group"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +54,7 @@ func TestStringValidators(t *testing.T) {
 }
 
 func TestValidatorsLeaveUnknownAlone(t *testing.T) {
-	for _, v := range []validator.String{ipv4{}, httpURL{}, jsonText{}, rfc3339{}, arnOf("iam"), duration(time.Minute, time.Hour)} {
+	for _, v := range []validator.String{parameterName{}, processPattern{}, ipv4{}, httpURL{}, jsonText{}, rfc3339{}, arnOf("iam"), duration(time.Minute, time.Hour)} {
 		for _, value := range []types.String{types.StringNull(), types.StringUnknown()} {
 			var resp validator.StringResponse
 			v.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("x"), ConfigValue: value}, &resp)

@@ -27,7 +27,7 @@ func Code(err error) string {
 func IsNotFound(err error) bool {
 	c := Code(err)
 	switch c {
-	case "InvalidDocument", "InvalidDocumentVersion", "NoSuchEntity", "NotFoundException", "NonExistentQueue":
+	case "InvalidDocument", "InvalidDocumentVersion", "NoSuchEntity", "NotFoundException", "NonExistentQueue", "ParameterNotFound":
 		return true
 	}
 	return strings.HasSuffix(c, ".NotFound") || strings.HasSuffix(c, "NotFoundException") || strings.HasSuffix(c, "NotFoundFault") ||

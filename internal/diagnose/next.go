@@ -40,7 +40,7 @@ var classes = []class{
 		"A quota of the account is used up: ask for more in Service Quotas, or delete what is not needed",
 	},
 	{
-		[]string{"EntityAlreadyExists", "ResourceConflictException", "ResourceInUseException", "DocumentAlreadyExists", "ResourceAlreadyExistsException", "RouteAlreadyExists"},
+		[]string{"EntityAlreadyExists", "ResourceConflictException", "ResourceInUseException", "DocumentAlreadyExists", "ParameterAlreadyExists", "ResourceAlreadyExistsException", "RouteAlreadyExists"},
 		"An object of this name exists already or is being changed: import it with `terraform import`, choose another name, or wait until the change has ended",
 	},
 	{

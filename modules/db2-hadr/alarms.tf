@@ -53,6 +53,15 @@ resource "hadr_metric_alarm" "silent" {
   tags                = var.tags
 }
 
+# What the CloudWatch agent of each host counts. It leaves the host within
+# seconds: with the agent's own flush of a minute an alarm would look at the past.
+# AWS's managed policy for the agent lets it read names with this beginning.
+resource "hadr_cloudwatch_agent_config" "this" {
+  name      = "AmazonCloudWatch-hadr-${var.name}"
+  processes = ["^db2sysc$"]
+  tags      = var.tags
+}
+
 # The database server is gone while its host lives. A host that is silent
 # altogether is the matter of the other alarms.
 resource "hadr_metric_alarm" "process" {
@@ -60,8 +69,8 @@ resource "hadr_metric_alarm" "process" {
 
   name                = "${var.name}-${each.key}-process"
   description         = "db2sysc does not run on node ${each.key} of ${var.name}"
-  namespace           = "CWAgent"
-  metric_name         = "procstat_lookup_pid_count"
+  namespace           = hadr_cloudwatch_agent_config.this.namespace
+  metric_name         = hadr_cloudwatch_agent_config.this.metric_name
   dimensions          = { InstanceId = each.value.instance_id }
   statistic           = "Minimum"
   period              = 60

@@ -42,6 +42,9 @@ resource "hadr_host_policy" "this" {
   table_arn    = hadr_state_table.this.arn
   groups       = [var.name]
   function_arn = var.lease == null ? null : hadr_function.takeover.arn
+
+  cloudwatch_agent_config_arn = hadr_cloudwatch_agent_config.this.arn
+  cloudwatch_agent_namespace  = hadr_cloudwatch_agent_config.this.namespace
 }
 
 # For people: no function may run it.

@@ -26,6 +26,11 @@ output "agent_install_document" {
   value       = hadr_command_document.agent_install.name
 }
 
+output "cloudwatch_agent_config" {
+  description = "Name of the SSM parameter with the configuration of the CloudWatch agent on both hosts."
+  value       = hadr_cloudwatch_agent_config.this.name
+}
+
 output "failure_alarm_arns" {
   description = "ARN of each node's composite alarm."
   value       = { for id, a in hadr_composite_alarm.failed : id => a.arn }

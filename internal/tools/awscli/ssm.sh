@@ -2,6 +2,9 @@ for p in a b; do aws ssm put-parameter --name "/cli/$p" --type String --value "$
 want "ssm: parameters of a path, a page each" 2 "$(all aws ssm get-parameters-by-path --path /cli --page-size 1 --query 'Parameters[].Name')"
 want "ssm: a page of parameters has a next one" "$one_and_more" "$(first Parameters aws ssm get-parameters-by-path --path /cli)"
 want "ssm: a parameter is read" b "$(aws ssm get-parameter --name /cli/b --query Parameter.Value --output text)"
+aws ssm put-parameter --name /cli/b --value '{"metrics":{"force_flush_interval":5}}' --overwrite >/dev/null
+want "ssm: a parameter that is overwritten has a second version" 2 "$(aws ssm get-parameter --name /cli/b --query Parameter.Version --output text)"
+want "ssm: and its JSON as it was given" '{"metrics":{"force_flush_interval":5}}' "$(aws ssm get-parameter --name /cli/b --query Parameter.Value --output text)"
 refused "ssm: a parameter that exists" ParameterAlreadyExists aws ssm put-parameter --name /cli/a --type String --value x
 want "ssm: and one that does not is told apart" "/cli/x" "$(aws ssm delete-parameters --names /cli/a /cli/x --query 'InvalidParameters[]' --output text)"
 refused "ssm: a deleted parameter is gone" ParameterNotFound aws ssm get-parameter --name /cli/a

@@ -2,6 +2,9 @@ mock_provider "hadr" {
   mock_resource "hadr_state_table" {
     defaults = { arn = "arn:aws:dynamodb:eu-central-1:123456789012:table/hadr-orders" }
   }
+  mock_resource "hadr_cloudwatch_agent_config" {
+    defaults = { arn = "arn:aws:ssm:eu-central-1:123456789012:parameter/AmazonCloudWatch-hadr-orders" }
+  }
   mock_resource "hadr_function" {
     defaults = { arn = "arn:aws:lambda:eu-central-1:123456789012:function:orders-takeover" }
   }
@@ -47,6 +50,19 @@ run "lease_by_default" {
   assert {
     condition     = hadr_sql_latency_metric.this["a"].lease.duration_seconds == 20 && hadr_sql_latency_metric.this["b"].lease.interval_seconds == 5 && hadr_sql_latency_metric.this["a"].lease.function == "orders-takeover"
     error_message = "Both agents must keep the same lease, and report to the takeover function."
+  }
+}
+
+run "cloudwatch_agent_counts_what_the_alarm_watches" {
+  command = plan
+
+  assert {
+    condition     = hadr_cloudwatch_agent_config.this.name == "AmazonCloudWatch-hadr-orders" && hadr_cloudwatch_agent_config.this.processes == toset(["^db2sysc$"])
+    error_message = "The CloudWatch agent must count db2sysc, under a name that its managed policy allows."
+  }
+  assert {
+    condition     = hadr_metric_alarm.process["a"].dimensions == tomap({ InstanceId = "i-0aaaaaaaaaaaaaaaa" })
+    error_message = "The alarm must watch the count of its host."
   }
 }
 

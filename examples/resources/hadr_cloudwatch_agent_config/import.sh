@@ -1,0 +1,1 @@
+terraform import hadr_cloudwatch_agent_config.this AmazonCloudWatch-hadr-orders
