@@ -9,12 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
 
@@ -30,10 +30,11 @@ type leaseModel struct {
 	Duration types.Int64
 	Interval types.Int64
 	Function types.String
+	Fences   types.Bool
 }
 
 var leaseTypes = map[string]attr.Type{
-	"duration_seconds": types.Int64Type, "interval_seconds": types.Int64Type, "function": types.StringType,
+	"duration_seconds": types.Int64Type, "interval_seconds": types.Int64Type, "function": types.StringType, "self_fencing": types.BoolType,
 }
 
 // leaseOf reads the attribute, nil where it is not set or not known yet.
@@ -42,11 +43,12 @@ func leaseOf(o types.Object) *leaseModel {
 		return nil
 	}
 	var m leaseModel
-	var ok [3]bool
+	var ok [4]bool
 	m.Duration, ok[0] = o.Attributes()["duration_seconds"].(types.Int64)
 	m.Interval, ok[1] = o.Attributes()["interval_seconds"].(types.Int64)
 	m.Function, ok[2] = o.Attributes()["function"].(types.String)
-	if ok != [3]bool{true, true, true} {
+	m.Fences, ok[3] = o.Attributes()["self_fencing"].(types.Bool)
+	if ok != [4]bool{true, true, true, true} {
 		return nil // the schema lets no other object pass
 	}
 	return &m
@@ -65,33 +67,37 @@ func leaseSchema() schema.SingleNestedAttribute {
 				MarkdownDescription: "Seconds between two renewals, and between two looks of the standby: below half of the duration less the drift of the clocks. Default: 5."},
 			"function": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 256)},
 				MarkdownDescription: "Name or ARN of the takeover function. The role of the hosts needs the permission to invoke it: `function_arn` of `hadr_host_policy`."},
+			"self_fencing": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false),
+				MarkdownDescription: "A primary whose agent cannot renew the lease ends its own database server before the lease expires, whatever the cause: **then the loss of the state table stops a healthy database.** " +
+					"It takes at most a quarter of the duration, between 1 and 5 seconds, and begins as late as that allows, but not before two intervals. PostgreSQL only. Default: `false`."},
 		}}
 }
 
-// timing is what the configuration asks for, with its defaults; ok is false
+// probe is what the configuration asks for, with its defaults; ok is false
 // while a value is unknown.
-func (m leaseModel) timing() (t failover.LeaseTiming, ok bool) {
+func (m leaseModel) probe() (p statetable.Probe, ok bool) {
 	seconds := func(v types.Int64, byDefault int64) time.Duration {
 		if v.IsNull() {
 			return time.Duration(byDefault) * time.Second
 		}
 		return time.Duration(v.ValueInt64()) * time.Second
 	}
-	return failover.LeaseTiming{
-		Duration: seconds(m.Duration, defaultLeaseDuration), Interval: seconds(m.Interval, defaultLeaseInterval), Drift: failover.DefaultDrift,
-	}, !m.Duration.IsUnknown() && !m.Interval.IsUnknown()
+	return statetable.Probe{
+		LeaseDuration: seconds(m.Duration, defaultLeaseDuration), LeaseInterval: seconds(m.Interval, defaultLeaseInterval), SelfFencing: m.Fences.ValueBool(),
+	}, !m.Duration.IsUnknown() && !m.Interval.IsUnknown() && !m.Fences.IsUnknown()
 }
 
-// validate refuses a timing at which one lost renewal looks like a death.
+// validate refuses a timing at which one lost renewal looks like a death. The
+// watchdog of the agent's unit is the agent's to check.
 func (m *leaseModel) validate() (diags diag.Diagnostics) {
 	if m == nil {
 		return nil
 	}
-	t, ok := m.timing()
+	p, ok := m.probe()
 	if !ok {
 		return nil
 	}
-	if why := t.Check(); why != "" {
+	if why := p.CheckLease(0); why != "" {
 		diags.Append(diagnose.Problem{
 			Tried: "checking", Object: "lease", Cause: "The timing of the lease is unsafe: " + why,
 			Next: "Set duration_seconds to at least three times interval_seconds, such as 20 and 5, or 6 and 2",
@@ -106,7 +112,7 @@ func (m *leaseModel) expand(p *statetable.Probe) {
 	}
 	p.LeaseDuration = time.Duration(m.Duration.ValueInt64()) * time.Second
 	p.LeaseInterval = time.Duration(m.Interval.ValueInt64()) * time.Second
-	p.Function = m.Function.ValueString()
+	p.Function, p.SelfFencing = m.Function.ValueString(), m.Fences.ValueBool()
 }
 
 func flattenLease(p statetable.Probe) types.Object {
@@ -116,6 +122,6 @@ func flattenLease(p statetable.Probe) types.Object {
 	return types.ObjectValueMust(leaseTypes, map[string]attr.Value{
 		"duration_seconds": types.Int64Value(int64(p.LeaseDuration / time.Second)),
 		"interval_seconds": types.Int64Value(int64(p.LeaseInterval / time.Second)),
-		"function":         types.StringValue(p.Function),
+		"function":         types.StringValue(p.Function), "self_fencing": types.BoolValue(p.SelfFencing),
 	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -16,7 +17,9 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/agent"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
 
@@ -53,7 +56,7 @@ func (n node) run(ctx context.Context) error {
 		Node:     n.id,
 		Record:   statetable.New(dynamodb.NewFromConfig(cfg), n.table, c),
 		Metrics:  agent.CloudWatch{API: cloudwatch.NewFromConfig(cfg)},
-		Database: database(n.group, c),
+		Open:     func(kind string) (agent.Database, error) { return n.database(kind, c) },
 		Endpoint: endpoint(),
 		Offset:   server,
 		Takeover: agent.Function{API: lambda.NewFromConfig(cfg)},
@@ -81,12 +84,18 @@ func (n node) serve(ctx context.Context, a *agent.Agent, m manager) error {
 	return a.Run(ctx)
 }
 
-// database is the Db2 instance of this host.
-func database(group string, c clock.Clock) agent.Database {
+// database is the one on this host, of the engine that the record names.
+func (n node) database(kind string, c clock.Clock) (agent.Database, error) {
 	shell := agent.Shell{}
-	return db2.Local{Group: group, Shell: shell, Clock: c, Resident: &db2.Resident{Clock: c, Start: func(script string) (db2.Child, error) {
-		return shell.Start(script)
-	}}}
+	switch kind {
+	case engine.Db2:
+		return db2.Local{Group: n.group, Shell: shell, Clock: c, Resident: &db2.Resident{Clock: c, Start: func(script string) (db2.Child, error) {
+			return shell.Start(script)
+		}}}, nil
+	case engine.PostgreSQL:
+		return postgresql.Fencing{Local: postgresql.Local{Group: n.group, Node: n.id, Root: os.Getenv("HADR_ROOT"), Shell: shell, Clock: c}}, nil
+	}
+	return nil, fmt.Errorf("this agent knows no engine %q", kind)
 }
 
 // endpoint changes the addresses of this host. In a directory that stands for a

@@ -77,7 +77,9 @@ type Agent struct {
 	Node     string
 	Record   Record
 	Metrics  Metrics
-	Database Database
+	Database Database // nil: Open chooses it
+	// Open returns the database of a kind of engine, whose name is on the record.
+	Open     func(engine string) (Database, error)
 	Endpoint Endpoint
 	Offset   Offset
 	Takeover Takeover // nil reports nothing
@@ -95,6 +97,7 @@ type Agent struct {
 	holding   holding
 	watching  watching
 	deadMan   deadMan
+	selfFence selfFence
 	troubles  troubles
 	beats     map[string]beat
 	written   string // what of the node's record matters to others at once
@@ -145,6 +148,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	a.done("start")
 	d := a.declaration()
+	if err := a.open(d); err != nil {
+		return err
+	}
 	if err := a.usable(d); err != nil {
 		return err
 	}
@@ -160,6 +166,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	if d.leases() {
 		loop(a.pulsing)
 		loop(a.guarding)
+	}
+	if d.probe.SelfFencing {
+		loop(a.selfFencing)
 	}
 	loops.Wait()
 	// Anything else only says that Run was to end.
@@ -177,16 +186,39 @@ func (a *Agent) mono() time.Duration {
 	return a.stopwatch()
 }
 
+// open chooses the database by the engine on the record.
+func (a *Agent) open(d declaration) error {
+	if a.Database != nil {
+		return nil
+	}
+	database, err := a.Open(d.state.Config.Engine)
+	if err != nil {
+		return fmt.Errorf("group %s: %w: update hadr-agent", a.Group, err)
+	}
+	a.Database = database
+	return nil
+}
+
 // usable refuses a lease whose timing is unsafe.
 func (a *Agent) usable(d declaration) error {
 	if !d.leases() {
 		return nil
 	}
-	timing := failover.LeaseTiming{Duration: d.probe.LeaseDuration, Interval: d.probe.LeaseInterval, Drift: failover.DefaultDrift}
-	if why := timing.Check(); why != "" {
-		return fmt.Errorf("lease of group %s: %s: correct the resource hadr_sql_latency_metric of node %s", a.Group, why, a.Node)
+	if why := d.probe.CheckLease(a.Watchdog); why != "" {
+		return fmt.Errorf("lease of group %s: %s: correct the resource hadr_sql_latency_metric of node %s%s", a.Group, why, a.Node, a.orWatchdog(d))
+	}
+	if _, can := a.Database.(Fencer); d.probe.SelfFencing && !can {
+		return fmt.Errorf("lease of group %s: its primary is to fence itself, and the engine %s can't: set self_fencing = false in the resource hadr_sql_latency_metric of node %s", a.Group, d.state.Config.Engine, a.Node)
 	}
 	return nil
+}
+
+// orWatchdog names the other way out of a timing that is unsafe.
+func (a *Agent) orWatchdog(d declaration) string {
+	if !d.probe.SelfFencing || a.Watchdog <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", or lower WatchdogSec of its unit, which is %s (systemctl edit hadr-agent)", a.Watchdog)
 }
 
 // restartError: the agent has to start again.
@@ -243,6 +275,8 @@ func (a *Agent) keep(ctx context.Context) (declaration, error) {
 		"interval":       now.probe.Interval != before.probe.Interval,
 		"lease duration": now.probe.LeaseDuration != before.probe.LeaseDuration,
 		"lease interval": now.probe.LeaseInterval != before.probe.LeaseInterval,
+		"self-fencing":   now.probe.SelfFencing != before.probe.SelfFencing,
+		"engine":         now.state.Config.Engine != before.state.Config.Engine,
 	} {
 		if changed {
 			return now, restartError{"the declared " + name + " changed"}

@@ -139,6 +139,7 @@ var messages = map[string]string{
 	"probe":       "the probe failed",
 	"clock":       "the clock is off",
 	"deadman":     "the dead-man failed to kill the database",
+	"self-fence":  "the database could not be fenced",
 }
 
 // needs are the permissions behind each area.

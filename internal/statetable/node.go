@@ -51,6 +51,7 @@ type Probe struct {
 	LeaseDuration time.Duration // for which the lease must stand still to count as expired; 0 = no lease
 	LeaseInterval time.Duration // between two renewals, and two looks at it
 	Function      string        // name or ARN of the takeover function, that hears of an expired lease
+	SelfFencing   bool          // a primary that can't renew stops its own database before the lease expires
 }
 
 // PutProbe declares the probe of a node.

@@ -62,6 +62,15 @@ func (l Local) Fence(ctx context.Context, settings map[string]string, limit time
 	return Fenced{How: "killed", Took: took()}, nil
 }
 
+// Fencing is the server on this host for an agent whose lease it ends with.
+type Fencing struct{ Local }
+
+// Fence is Local.Fence, of which an agent keeps only how it went.
+func (f Fencing) Fence(ctx context.Context, settings map[string]string, limit time.Duration) (how string, err error) {
+	done, err := f.Local.Fence(ctx, settings, limit)
+	return done.How, err
+}
+
 // Kill ends the server at once, so that its log does not say that it was
 // stopped in order.
 func (l Local) Kill(ctx context.Context, settings map[string]string) error {

@@ -52,6 +52,7 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 		unreadable(&o, fmt.Sprintf("exit code %d: %v", code, err))
 	} else {
 		assess(&o, s, l.Node, report)
+		silent(&o, report)
 	}
 	if report.Database == nil {
 		if why := setupOfView(s, output, report.Runs); why != nil {
@@ -62,6 +63,15 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 		l.forget(ctx)
 	}
 	return o
+}
+
+// silent: a server that gives no answer, or is just being promoted, is one that
+// an agent knows nothing of for now. Only a version that is not understood keeps
+// it from its work.
+func silent(o *failover.Observation, r Report) {
+	if o.Answer == failover.Unreadable && (r.Database == nil || r.Database.Version >= oldest) {
+		o.Answer = failover.Silent
+	}
 }
 
 // forget removes the mark of an orderly stop (R6): the server runs again, and
