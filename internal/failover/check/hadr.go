@@ -37,8 +37,6 @@ func (w *world) disconnect() {
 		switch {
 		case n.role == primary && w.silent:
 			n.window += hadrTimeout
-		case n.role == primary && w.ahead:
-			n.window -= drift
 		case n.role == standby && w.skew:
 			n.window += skewed
 		}
@@ -48,12 +46,12 @@ func (w *world) disconnect() {
 
 // connect lets a standby that is back catch up.
 func (w *world) connect() bool {
-	p, s, ok := w.pair()
-	if w.conn != gone || !ok || s.diverged || p.isolated || s.isolated {
+	_, s, ok := w.pair()
+	if w.conn != gone || !ok || s.diverged {
 		return false
 	}
 	w.nodes[0].window, w.nodes[1].window = 0, 0
-	w.conn, w.deaf = catchup, false
+	w.conn = catchup
 	return true
 }
 
@@ -87,7 +85,7 @@ func (w *world) commit() {
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		serves := n.serves() && n.role == primary
-		n.clients = serves && (n.clients || !n.isolated && (int(w.routes[0]) == i || int(w.routes[1]) == i))
+		n.clients = serves && (n.clients || int(w.routes[0]) == i || int(w.routes[1]) == i)
 		acks, replicated := w.acknowledges(i)
 		if !acks || !n.clients {
 			continue
@@ -99,7 +97,6 @@ func (w *world) commit() {
 			}
 		}
 		w.nodes[1-i].whole = replicated
-		n.diverged = n.diverged || !replicated && w.nodes[1-i].role == primary
 	}
 }
 
@@ -120,9 +117,6 @@ func (w *world) promote(i int, forced bool) bool {
 		w.disconnect()
 	}
 	n.role, n.window, n.settled = primary, 0, false
-	if !n.whole { // the log of the other one goes on where this one's branches off
-		w.nodes[1-i].diverged = true
-	}
 	return true
 }
 
@@ -159,7 +153,7 @@ func (w *world) activate(i int, alone bool) {
 	switch {
 	case n.role == standby, alone:
 		n.database = active
-	case o.role == standby && o.serves() && w.link && !n.isolated && !o.isolated:
+	case o.role == standby && o.serves() && w.link:
 		n.database = active
 	default:
 		n.database = inactive
@@ -174,7 +168,7 @@ func (w *world) activate(i int, alone bool) {
 // rejoin is START HADR AS STANDBY on an old primary.
 func (w *world) rejoin(i int) bool {
 	n, o := &w.nodes[i], &w.nodes[1-i]
-	if n.machine != running || n.diverged || o.role != primary || !o.serves() || !w.link || n.isolated || o.isolated {
+	if n.machine != running || n.diverged || o.role != primary || !o.serves() || !w.link {
 		return false
 	}
 	n.role, n.database, n.window, n.settled = standby, active, 0, false
@@ -203,10 +197,7 @@ func (w *world) pass(s *Setup, holder, ticks int) {
 				w.booted(i)
 			}
 		}
-		n.lateStop, n.lateBoot = fewer(n.lateStop, ticks), fewer(n.lateBoot, ticks)
-		if s.zealous && s.deadMan(w, i, i == holder) {
-			w.kill(i)
-		}
+		n.lateStop = fewer(n.lateStop, ticks)
 		if w.conn == peer {
 			n.settled = n.settled || ticks > 1 && n.role == standby && n.serves()
 			continue
@@ -216,29 +207,20 @@ func (w *world) pass(s *Setup, holder, ticks int) {
 			if s.Broken.has(A2) && n.role == primary {
 				left = fewer(left, 1) // its clock runs twice as fast
 			}
-			if n.window = left; left <= 1 && w.conn == gone && s.deadMan(w, i, i == holder) {
-				w.kill(i)
+			if w.deadMan(s, i, i == holder) && left <= 1 {
+				n.database, left = down, 0
 			}
+			n.window = left
 		}
 	}
-	w.deaf = false
 	w.settle()
 }
 
-// kill ends a database as its own agent does. One that works is not to be ended
-// because nobody can be reached.
-func (w *world) kill(i int) {
-	if acks, _ := w.acknowledges(i); acks && w.wrong == fine {
-		w.wrong = endedAlone
-	}
-	w.nodes[i].database, w.nodes[i].window = down, 0
-}
-
 // deadMan reports whether the agent of a primary stops its database before the
-// window ends, where it has lost its standby: it sees no lease either (R16).
-func (s *Setup) deadMan(w *world, i int, holds bool) bool {
+// window ends: it sees neither its standby nor its lease (R16).
+func (w *world) deadMan(s *Setup, i int, holds bool) bool {
 	n := w.nodes[i]
-	return s.Agents && !s.Broken.has(A1) && n.role == primary && n.runs() && n.database <= hung &&
+	return s.Agents && !s.Broken.has(A1) && n.role == primary && n.runs() && n.database <= hung && w.conn == gone &&
 		(!holds || w.seal != open || n.cut)
 }
 
