@@ -17,10 +17,12 @@ import (
 //
 // margin before the end it must hear of its lease once more: from then on no
 // takeover can begin that the window would still allow, since that needs more
-// of the window than is left (R8). If it hears nothing within an interval, the
+// of the window than is left (R8), and one that seals its lease later waits
+// until this machine is stopped. If it hears nothing within an interval, the
 // database is killed.
 type deadMan struct {
 	mu     sync.Mutex
+	margin time.Duration // failover.Config.LastSeal
 	armed  bool          // the window is open, and the standby is not heard
 	end    time.Duration // of the window, on the agent's stopwatch
 	hears  bool          // it was heard, at heard
@@ -30,9 +32,6 @@ type deadMan struct {
 }
 
 const (
-	// windowMargin is below what a takeover needs of the window at its start:
-	// failover.DefaultPromoteDelay and DefaultPromoteMargin.
-	windowMargin = 20 * time.Second
 	// killTime is what killing the database takes, with a second try.
 	killTime = 5 * time.Second
 	// restartTime is what a killed agent takes until it guards again.
@@ -43,10 +42,12 @@ const (
 	guardPause  = time.Second
 )
 
-// see takes a view that began and ended at readings of the stopwatch.
-func (m *deadMan) see(o failover.Observation, began, _ time.Duration) {
+// see takes a view that began at a reading of the stopwatch, of a group that is
+// declared so.
+func (m *deadMan) see(o failover.Observation, began time.Duration, c failover.Config) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.margin = c.LastSeal()
 	if o.Answer != failover.Answered {
 		return // nothing is known: what was known holds
 	}
@@ -65,7 +66,7 @@ func (m *deadMan) see(o failover.Observation, began, _ time.Duration) {
 	switch {
 	case m.window && left > 0:
 		m.armed, m.end = true, began+left
-	case m.armed && began < m.end-windowMargin:
+	case m.armed && began < m.end-m.margin:
 		m.armed = false // the window was closed in order, such as by the standby's own stop
 	}
 }
@@ -75,7 +76,7 @@ func (m *deadMan) see(o failover.Observation, began, _ time.Duration) {
 func (m *deadMan) due(now, seen time.Duration, ever bool, interval time.Duration) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	last := m.end - windowMargin
+	last := m.end - m.margin
 	if !m.armed || now < last+interval+callSlack {
 		return false
 	}
@@ -138,7 +139,7 @@ func (a *Agent) promise(now time.Time) time.Time {
 	at := a.mono()
 	interval := d.probe.LeaseInterval
 	again := at + a.Watchdog + restartTime + 2*interval // when a hung agent guards again
-	acts := max(again, m.end-windowMargin+interval+callSlack)
+	acts := max(again, m.end-m.margin+interval+callSlack)
 	switch {
 	case !m.window || m.killed || !ever || !m.hears:
 		return time.Time{}

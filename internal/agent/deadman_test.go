@@ -43,6 +43,11 @@ func TestDeadMan(t *testing.T) {
 		{"the record is gone, the standby is there: the loss of the control plane stops no database", func(h *host) { h.recordErr = noRecord }, false},
 		{"cut off from both", func(h *host) { h.loses(); h.recordErr = noRecord }, true},
 		{"cut off from the standby, and the lease is sealed", func(h *host) { h.loses(); h.lease.Sealed = true }, true},
+		{"cut off from the standby, and a seal that led to nothing is taken off in time (R10)", func(h *host) {
+			h.loses()
+			h.lease.Sealed = true
+			h.after(60*time.Second, func() { h.lease.Sealed = false })
+		}, false},
 		{"cut off from the standby, and the record names another primary", func(h *host) {
 			h.loses()
 			h.primary, h.epoch, h.lease = "b", 8, failover.Lease{Holder: "b", Epoch: 8, Counter: 1}

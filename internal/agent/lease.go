@@ -18,7 +18,7 @@ type holding struct {
 	mu       sync.Mutex
 	known    bool // what the record holds is known
 	last     failover.Lease
-	lost     uint64        // epoch in which it can't be renewed any more
+	lost     uint64        // epoch in which it was found sealed, or another's
 	renewed  time.Duration // when the last good renewal was sent
 	seen     time.Duration // when a read or write was sent that found it this node's and not sealed
 	holds    bool
@@ -105,15 +105,12 @@ func (a *Agent) renew(ctx context.Context, next failover.Lease) {
 }
 
 // ownLease returns the lease as the record holds it for this node and epoch,
-// with counter 0 if it is to be created, nil if it is lost.
+// with counter 0 if it is to be created, nil if it is lost. One that is lost is
+// read again each time: a seal that led to nothing is taken off.
 func (a *Agent) ownLease(ctx context.Context, d declaration) (*failover.Lease, error) {
 	a.holding.mu.Lock()
-	known, last, lost := a.holding.known, a.holding.last, a.holding.lost
+	known, last := a.holding.known, a.holding.last
 	a.holding.mu.Unlock()
-	if lost == d.state.Epoch && lost > 0 {
-		a.lookUp(ctx) // has a new epoch come?
-		return nil, nil
-	}
 	if known && last.Epoch == d.state.Epoch {
 		return &last, nil
 	}
@@ -133,7 +130,7 @@ func (a *Agent) ownLease(ctx context.Context, d declaration) (*failover.Lease, e
 	}
 	a.holding.mu.Lock()
 	defer a.holding.mu.Unlock()
-	a.holding.known, a.holding.last = true, l
+	a.holding.known, a.holding.last, a.holding.lost = true, l, 0
 	return &l, nil
 }
 

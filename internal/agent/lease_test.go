@@ -115,6 +115,32 @@ func TestSealedLease(t *testing.T) {
 	})
 }
 
+// TestSealTakenOff (R10): a seal that led to nothing is taken off, and the lease
+// is renewed again where it stood.
+func TestSealTakenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := leasedHost()
+		began := time.Now()
+		h.after(31*time.Second, func() { h.lease.Sealed, h.lease.SealedBy = true, "op" })
+		h.after(61*time.Second, func() { h.lease.Sealed, h.lease.SealedBy = false, "" })
+		measure(t, h, 90*time.Second)
+		again := 0
+		for i, r := range h.renewals {
+			switch at := r.at.Sub(began); {
+			case at > 31*time.Second && at < 61*time.Second:
+				t.Errorf("renewed %s after the start, %+v", at, r.lease)
+			case at >= 61*time.Second:
+				if again++; again == 1 && (at > 66*time.Second || r.lease.Counter != h.renewals[i-1].lease.Counter+1) {
+					t.Errorf("renewed again %s after the start, %+v", at, r.lease)
+				}
+			}
+		}
+		if again < 10 {
+			t.Errorf("renewed %d times after the seal was taken off", again)
+		}
+	})
+}
+
 // TestFencedPrimary: who is about to be stopped renews nothing, in whatever
 // epoch.
 func TestFencedPrimary(t *testing.T) {

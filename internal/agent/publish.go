@@ -160,7 +160,7 @@ func (a *Agent) look(ctx context.Context) {
 	err := viewError(o)
 	a.health.viewed(o, err, began, a.mono(), a.Clock.Now())
 	a.settle("view", err)
-	a.deadMan.see(o, began, a.mono())
+	a.deadMan.see(o, began, d.state.Config)
 }
 
 // viewError says why a view shows no database that can be measured.

@@ -84,7 +84,7 @@ func (a *Agent) watch(ctx context.Context) {
 	answered := a.mono()
 	cancel()
 	switch {
-	case errors.Is(err, control.ErrNotFound): // never renewed yet: its absence proves nothing
+	case errors.Is(err, control.ErrNotFound), err == nil && l.Counter == 0: // never renewed yet: its absence proves nothing
 		a.watching.reset()
 	case err != nil:
 		a.raise("watch", err)

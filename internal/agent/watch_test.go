@@ -116,6 +116,9 @@ func TestReports(t *testing.T) {
 		{name: "the standby does not hear its primary", change: func(h *host) { h.living, h.view.PartnerLost = false, true }, first: [2]time.Duration{0, 3 * time.Second},
 			kinds: []string{"standby_view"}, reports: 3},
 		{name: "the lease is suspended: stopped in order (R6)", change: func(h *host) { h.living, h.lease.Suspended = false, "patch" }},
+		{name: "the lease was never renewed: a takeover that came to nothing made it", change: func(h *host) {
+			h.living, h.lease = false, failover.Lease{Holder: "a", Epoch: 7}
+		}},
 		{name: "there is no lease and never was", change: func(h *host) { h.living, h.lease = false, failover.Lease{} }},
 		{name: "the record can't be read: a blip is no death (R6)", change: func(h *host) { h.living, h.recordErr = false, errors.New("throttled") }},
 		{name: "this database is no standby", change: func(h *host) { h.living, h.view.Role = false, failover.RoleStandalone }},

@@ -108,6 +108,8 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 		return w.gather(ctx, e)
 	case failover.Seal:
 		return w.seal(ctx, e)
+	case failover.Unseal:
+		return w.unseal(ctx, e)
 	case failover.Stop:
 		outcome, err := w.Instances.Stop(ctx, w.node(e.Node))
 		return failover.StopRequested{At: w.Clock.Now(), Node: e.Node, Outcome: outcome, Error: text(err)}
@@ -206,6 +208,14 @@ func (w *work) sealed(ctx context.Context, e failover.Seal) (ok bool, why string
 		return w.Leases.SealSeen(ctx, w.group, *w.still, e.OperationID)
 	}
 	return w.Store.Seal(ctx, w.group, e.Node, e.Epoch, e.OperationID)
+}
+
+func (w *work) unseal(ctx context.Context, e failover.Unseal) failover.Event {
+	err := w.store(ctx, func(ctx context.Context) error { return w.Leases.Unseal(ctx, w.group, e.SealID) })
+	if err != nil {
+		w.log.Warn("unsealing the lease failed; the next look does it", "node", e.Node, "epoch", w.state.Epoch, "error", err)
+	}
+	return nil
 }
 
 func (w *work) promote(ctx context.Context, e failover.Promote) failover.Event {

@@ -35,7 +35,8 @@ type Store interface {
 	Save(ctx context.Context, prev, next failover.State) error
 	// Seal makes the lease of the group unrenewable (R10): by compare-and-swap
 	// on counter and epoch, by creating it sealed where there is none.
-	// It reports false if the lease was renewed meanwhile.
+	// It reports false if the lease was renewed meanwhile. A lease that is sealed
+	// already is sealed anew: the earlier seal may be taken off (Leases.Unseal).
 	Seal(ctx context.Context, group, node string, epoch uint64, operationID string) (sealed bool, why string, err error)
 	// Append adds to the history. An entry that repeats the newest one of its
 	// operation is there already: whoever wrote it died before the next step.
@@ -141,6 +142,9 @@ type Leases interface {
 	// SealSeen seals a lease where it was seen to stand still, or says why not
 	// (R10).
 	SealSeen(ctx context.Context, group string, seen failover.Lease, operationID string) (sealed bool, why string, err error)
+	// Unseal takes a seal off again, if it is still the one on the lease. It is
+	// no error if it is not.
+	Unseal(ctx context.Context, group, sealID string) error
 }
 
 // Notifier tells people.

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -50,6 +51,12 @@ func (w *work) see(ctx context.Context, operationID string) failover.Watched {
 			})
 		}
 	}
+	wg.Go(func() {
+		l := w.lease(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		e.Lease = l
+	})
 	alarms, err := w.redAlarms(ctx)
 	if err != nil {
 		w.log.Warn("reading the alarms failed", "error", err)
@@ -57,6 +64,21 @@ func (w *work) see(ctx context.Context, operationID string) failover.Watched {
 	wg.Wait()
 	e.Alarms, e.At = alarms, w.Clock.Now()
 	return e
+}
+
+// lease reads the lease of the primary, empty where there is none.
+func (w *work) lease(ctx context.Context) failover.Lease {
+	if w.Leases == nil {
+		return failover.Lease{}
+	}
+	l, err := w.Leases.ReadLease(ctx, w.group)
+	if err != nil {
+		if !errors.Is(err, ErrNotFound) {
+			w.log.Warn("reading the lease failed", "error", err)
+		}
+		return failover.Lease{}
+	}
+	return l
 }
 
 // hear returns what a node's agent wrote a moment ago, or asks the node and

@@ -173,6 +173,9 @@ func (s State) sealed(e Sealed) (State, []Effect) {
 	}
 	to := s.Config.Other(a.Suspect)
 	replaced := s.replaced()
+	if s.sealedLate(e.At) {
+		a.Fencing = Strict
+	}
 	s.Epoch++
 	s.Phase, s.Pending = a.Kind.phase(), nil
 	if a.Kind == Takeover {

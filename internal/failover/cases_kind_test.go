@@ -108,7 +108,7 @@ func event(c casefile.Case) string {
 			red = append(red, a.Node)
 		}
 		settled := casefile.Now.Sub(c.State.Changed) >= 2*time.Minute
-		return fmt.Sprint("watch ", red, settled, e.Owners, len(c.State.Config.Routes), c.State.Refused.Guard)
+		return fmt.Sprint("watch ", red, settled, e.Owners, len(c.State.Config.Routes), c.State.Refused.Guard, seal(c.State, e.Lease))
 	case failover.Sealed:
 		return fmt.Sprint("sealed ", e.OK)
 	case failover.Claimed:
@@ -155,4 +155,12 @@ func view(o failover.Observation) string {
 	return fmt.Sprint(o.Instance, o.Answer, o.Database, o.Role, o.State, o.PartnerStatus, o.PartnerLost, o.SettingsDiffer != "", o.Fitness,
 		o.PromoteUntil.IsZero(), left >= 25*time.Second, o.WaitsForStandby, probed, o.LastGoodProbe.After(o.LastBadProbe), measured,
 		o.ClockOffset.Abs() > 2*time.Second, o.DeadManUntil.After(casefile.Now), o.StoppedInOrder != "", span(o.ProvenUntil), span(o.HeardLast), o.ConnectedSince.IsZero())
+}
+
+// seal is what became of a seal on the lease.
+func seal(s failover.State, l failover.Lease) string {
+	if !l.Sealed {
+		return ""
+	}
+	return fmt.Sprint("sealed ", span(l.SealedAt), l.Epoch == s.Epoch, l.SealID == s.VoidSeal)
 }

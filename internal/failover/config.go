@@ -26,6 +26,19 @@ const (
 	settling = time.Minute
 )
 
+// sealSlack is what a takeover that begins with just enough of the window left
+// has for its seal: a fifth of that, and not more than this.
+const sealSlack = 5 * time.Second
+
+// LastSeal is how long before the end of its window a primary whose standby is
+// silent looks at its lease for the last time (R16). It is below what a takeover
+// needs of the window at its start (R8). What is sealed later it does not see.
+func (c Config) LastSeal() time.Duration {
+	c = c.WithDefaults()
+	need := c.PromoteDelay + c.PromoteMargin
+	return need - min(sealSlack, need/5)
+}
+
 // WithDefaults fills in what is not declared.
 func (c Config) WithDefaults() Config {
 	set := func(d *time.Duration, v time.Duration) {

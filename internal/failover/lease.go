@@ -18,6 +18,7 @@ type Lease struct {
 	Sealed    bool   // R10: can't be renewed any more
 	SealedBy  string // operation
 	SealedAt  time.Time
+	SealID    string // no two seals share one
 }
 
 // LeaseSight is what a watcher has seen of a lease that stood still.

@@ -118,6 +118,7 @@ type State struct {
 	Refused     Refusal   // last refusal that watch told
 	Pending     *Pending  // takeover that waits for a person (R9)
 	Ended       string    // operation that ended last: a redelivery of its event is over, too (R2)
+	VoidSeal    string    // seal of the lease that no claim can follow any more (R10)
 
 	// Word is the last word of an operation, that it ended or is blocked, until it
 	// is told. It is saved with what it tells of: whoever reads the record tells

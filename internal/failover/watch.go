@@ -32,6 +32,8 @@ type Watched struct {
 	// Owners are the network interfaces that the VIP leads to, by route table;
 	// "" = no route. A table that could not be read is not in it.
 	Owners map[string]string
+	// Lease is that of the primary, empty if there is none or it could not be read.
+	Lease Lease
 }
 
 func (Watched) isEvent() {}
@@ -63,6 +65,13 @@ func (Repaired) isEvent() {}
 
 // watched looks at a group without an event.
 func (s State) watched(e Watched) (State, []Effect) {
+	s, unseal := s.unsealed(e)
+	next, effects := s.surveyed(e)
+	return next, append(unseal, effects...)
+}
+
+// surveyed goes on with what was interrupted, or finds what events missed.
+func (s State) surveyed(e Watched) (State, []Effect) {
 	if op := s.Operation; op != nil && op.Blocked == "" {
 		if op.Kind == Rejoin && !s.busy() && !s.Maintenance.Active(e.At) {
 			if a, ok := s.newlyRed(e); ok { // R30: the second failure of the night

@@ -61,12 +61,12 @@ func anyValue(t *rapid.T, typ reflect.Type, label string) reflect.Value {
 	return v
 }
 
-// Everything of a state comes back, but the attempt and what is left out for the
-// model checker: these live in memory.
+// Everything of a state comes back, but the attempt, the engine's words and what
+// is left out for the model checker: these live in memory.
 func TestStateRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := anyValue(rt, reflect.TypeFor[failover.State](), "state").Interface().(failover.State)
-		s.Group, s.Attempt, s.Off, s.Version = group, nil, 0, 1
+		s.Group, s.Attempt, s.Off, s.Manual, s.Version = group, nil, 0, failover.Manual{}, 1
 		s.Maintenance.Until = s.Maintenance.Until.Truncate(time.Second)
 		if s.Maintenance.Until.Unix() <= 0 {
 			s.Maintenance.Until = time.Time{}
@@ -87,7 +87,7 @@ func TestStateRoundTrip(t *testing.T) {
 		}
 
 		next := anyValue(rt, reflect.TypeFor[failover.State](), "next").Interface().(failover.State)
-		next.Group, next.Attempt, next.Off, next.Version = group, nil, 0, 2
+		next.Group, next.Attempt, next.Off, next.Manual, next.Version = group, nil, 0, failover.Manual{}, 2
 		next.Config, next.Maintenance = s.Config, s.Maintenance
 		if err := tab.Save(t.Context(), s, next); err != nil {
 			rt.Fatal(err)

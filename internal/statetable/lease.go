@@ -25,7 +25,7 @@ func (t *Table) ReadLease(ctx context.Context, group string) (Lease, error) {
 }
 
 // Seal implements control.Store (R10). A lease that an earlier operation of
-// the same epoch sealed stays sealed and counts.
+// the same epoch sealed is sealed anew: that one's seal may be taken off.
 func (t *Table) Seal(ctx context.Context, group, node string, epoch uint64, operationID string) (bool, string, error) {
 	seen, err := t.ReadLease(ctx, group)
 	none := errors.Is(err, control.ErrNotFound)
@@ -35,12 +35,10 @@ func (t *Table) Seal(ctx context.Context, group, node string, epoch uint64, oper
 	switch {
 	case seen.Epoch > epoch:
 		return false, fmt.Sprintf("the lease belongs to %q in epoch %d, newer than epoch %d", seen.Holder, seen.Epoch, epoch), nil
-	case seen.Sealed && seen.Epoch == epoch:
-		return true, "", nil
 	case !none && seen.Epoch == epoch && seen.Holder != node:
 		return false, fmt.Sprintf("the lease of epoch %d belongs to %q, not to %q", epoch, seen.Holder, node), nil
 	}
-	seal := t.seal(node, epoch, operationID)
+	seal, id := t.seal(node, epoch, operationID)
 	c := condition{text: "attribute_not_exists(#pk)"}
 	if none {
 		seal["counter"] = number(uint64(0))
@@ -58,19 +56,33 @@ func (t *Table) Seal(ctx context.Context, group, node string, epoch uint64, oper
 		return false, "", fmt.Errorf("%w (and the lease could not be read back: %w)", writeErr, err)
 	}
 	switch {
-	case now.Sealed && now.Epoch == epoch:
-		return true, "", nil
+	case now.SealID == id:
+		return true, "", nil // this very seal: its answer was lost
 	case awsclient.IsConditionFailed(writeErr):
 		return false, fmt.Sprintf("%q renewed its lease meanwhile (counter %d, then %d)", now.Holder, seen.Counter, now.Counter), nil
 	}
 	return false, "", writeErr
 }
 
-// seal are the attributes of a seal.
-func (t *Table) seal(node string, epoch uint64, operationID string) item {
-	return item{
-		"sealed": boolean(true), "sealed_by": str(operationID),
-		"sealed_at": str(t.clock.Now().UTC().Format(time.RFC3339Nano)),
-		"holder":    str(node), "epoch": number(epoch),
+// Unseal implements control.Leases. The counter stays: to whoever watches it the
+// lease still stands still, until its holder renews it.
+func (t *Table) Unseal(ctx context.Context, group, sealID string) error {
+	err := t.update(ctx, groupPK(group), skLease, item{"sealed": nil, "sealed_by": nil, "sealed_at": nil, "seal_id": nil}, condition{
+		text: "#seal_id = :seal_id", values: item{":seal_id": str(sealID)},
+	})
+	if awsclient.IsConditionFailed(err) {
+		return nil // it is off, or another one is on
 	}
+	return err
+}
+
+// seal are the attributes of a seal, and what tells it from every other one.
+func (t *Table) seal(node string, epoch uint64, operationID string) (attributes item, id string) {
+	now := t.clock.Now()
+	id = newULID(now)
+	return item{
+		"sealed": boolean(true), "sealed_by": str(operationID), "seal_id": str(id),
+		"sealed_at": str(now.UTC().Format(time.RFC3339Nano)),
+		"holder":    str(node), "epoch": number(epoch),
+	}, id
 }

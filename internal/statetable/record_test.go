@@ -165,12 +165,7 @@ func TestSee(t *testing.T) {
 
 // R10: who has sealed a lease knows that it is not renewed any more.
 func TestSeal(t *testing.T) {
-	lease := func(l Lease) item {
-		m, err := encode(l)
-		must(t, err)
-		m["pk"], m["sk"] = str("GROUP#orders"), str("LEASE")
-		return m
-	}
+	lease := func(l Lease) item { return leaseItem(t, l) }
 	held := Lease{Holder: "a", Epoch: 7, Counter: 41}
 	renew := func(f *fake) func(string, string) fault {
 		return func(op, _ string) fault {

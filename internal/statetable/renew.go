@@ -24,7 +24,7 @@ func (t *Table) RenewLease(ctx context.Context, group string, next Lease) error 
 	attributes := item{
 		"holder": str(next.Holder), "epoch": number(next.Epoch), "counter": number(next.Counter),
 		"waiting_for_standby": boolean(next.WaitingForStandby), "suspended": nil,
-		"sealed": nil, "sealed_by": nil, "sealed_at": nil,
+		"sealed": nil, "sealed_by": nil, "sealed_at": nil, "seal_id": nil,
 	}
 	if next.Suspended != "" {
 		attributes["suspended"] = str(next.Suspended)
@@ -64,7 +64,8 @@ func (t *Table) RenewLease(ctx context.Context, group string, next Lease) error 
 // SealSeen seals a lease that was seen to stand still, if it still stands where
 // it was seen (R10): one that was renewed meanwhile proves a living holder.
 func (t *Table) SealSeen(ctx context.Context, group string, seen Lease, operationID string) (sealed bool, why string, err error) {
-	writeErr := t.update(ctx, groupPK(group), skLease, t.seal(seen.Holder, seen.Epoch, operationID), condition{
+	seal, id := t.seal(seen.Holder, seen.Epoch, operationID)
+	writeErr := t.update(ctx, groupPK(group), skLease, seal, condition{
 		text: "#counter = :counter AND #epoch = :epoch AND #holder = :holder",
 		values: item{
 			":counter": number(seen.Counter), ":epoch": number(seen.Epoch), ":holder": str(seen.Holder),
@@ -77,8 +78,8 @@ func (t *Table) SealSeen(ctx context.Context, group string, seen Lease, operatio
 	switch {
 	case err != nil:
 		return false, "", fmt.Errorf("%w (and the lease could not be read back: %w)", writeErr, err)
-	case now.Sealed && now.Epoch == seen.Epoch && now.Counter == seen.Counter:
-		return true, "", nil
+	case now.SealID == id:
+		return true, "", nil // this very seal: its answer was lost
 	case awsclient.IsConditionFailed(writeErr):
 		return false, fmt.Sprintf("%q renewed its lease meanwhile (counter %d of epoch %d, then %d of epoch %d)", now.Holder, seen.Counter, seen.Epoch, now.Counter, now.Epoch), nil
 	}

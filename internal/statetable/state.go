@@ -25,6 +25,7 @@ type authority struct {
 	Pending       *failover.Pending
 	Word          *failover.Entry
 	Ended         string
+	VoidSeal      string
 	WriteToken    string
 }
 
@@ -59,6 +60,7 @@ func (s stored) state(group string, config failover.Config) failover.State {
 		Pending:     s.Pending,
 		Word:        s.Word,
 		Ended:       s.Ended,
+		VoidSeal:    s.VoidSeal,
 		Maintenance: s.maintenance(),
 	}
 }
@@ -73,7 +75,7 @@ func (a authority) attributes() (item, error) {
 	for name, av := range (item{
 		"epoch": number(a.Epoch), "primary": str(a.Primary), "phase": str(string(a.Phase)), "version": number(a.Version),
 		"operation": nil, "fenced": nil, "cooldown_until": nil, "changed_at": nil,
-		"refused_guard": nil, "refused_at": nil, "pending": nil, "word": nil, "ended": nil,
+		"refused_guard": nil, "refused_at": nil, "pending": nil, "word": nil, "ended": nil, "void_seal": nil,
 	}) {
 		if _, set := m[name]; !set {
 			m[name] = av

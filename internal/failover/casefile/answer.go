@@ -140,12 +140,14 @@ func (a *Answer) describe(before failover.State) {
 			add(key, now)
 		}
 	}
+	change("fencing", follows)
 	change("epoch", func(s failover.State) string { return fmt.Sprint(s.Epoch) })
 	change("primary", func(s failover.State) string { return s.Primary })
 	change("fenced", fencedNodes)
 	change("cooldown", func(s failover.State) string { return relative(s.Cooldown) })
 	change("pending", waiting)
 	change("promoting", promoting)
+	change("void_seal", func(s failover.State) string { return s.VoidSeal })
 	a.Done = describe(a.Effects)
 	for _, done := range a.Done {
 		add("do", done)
@@ -159,6 +161,14 @@ func fencing(a *failover.Attempt) string {
 		return "none"
 	}
 	return string(a.Fencing)
+}
+
+// follows is how the running operation keeps the old primary from writing.
+func follows(s failover.State) string {
+	if s.Operation == nil || s.Operation.Kind == failover.Switchover {
+		return ""
+	}
+	return string(s.Operation.Fencing)
 }
 
 // promoting is until when a promotion may still take effect.

@@ -36,6 +36,8 @@ func action(e failover.Effect) string {
 		return "look at both nodes"
 	case failover.Seal:
 		return fmt.Sprintf("seal the lease of %s of epoch %d", e.Node, e.Epoch)
+	case failover.Unseal:
+		return fmt.Sprintf("take seal %s off the lease of %s", e.SealID, e.Node)
 	case failover.Claim:
 		return "claim"
 	case failover.ReadInstance:

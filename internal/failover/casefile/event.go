@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,7 +61,7 @@ func (c *Case) trigger(name string) (happening, bool) {
 	case "watched":
 		e := failover.Watched{At: Now, OperationID: c.fresh(), Owners: map[string]string{}}
 		return happening{
-			fields{"red *": red(&e.Alarms), "owner *": owner(e.Owners)},
+			fields{"red *": red(&e.Alarms), "owner *": owner(e.Owners), "sealed": sealedLease(&e.Lease, s.Primary)},
 			func() failover.Event { e.Nodes = c.Nodes; return e },
 		}, true
 	case "gathered":
@@ -88,6 +89,31 @@ func red(to *[]failover.RedAlarm) setter {
 		since, err := parseMoment(at)
 		*to = append(*to, failover.RedAlarm{ARN: alarmOf + id, Node: id, Since: since, Reason: reason})
 		return err
+	}
+}
+
+// sealedLease takes "TIME, epoch 7, by op9": the lease of the primary, as it was
+// sealed.
+func sealedLease(to *failover.Lease, holder string) setter {
+	return func(_, v string) (err error) {
+		*to = failover.Lease{Holder: holder, Counter: 41, Sealed: true, SealID: "seal1"}
+		for i, part := range strings.Split(v, ", ") {
+			name, value, _ := strings.Cut(part, " ")
+			switch {
+			case i == 0:
+				to.SealedAt, err = parseMoment(part)
+			case name == "epoch":
+				to.Epoch, err = strconv.ParseUint(value, 10, 31)
+			case name == "by":
+				to.SealedBy = value
+			default:
+				err = fmt.Errorf("%q; want such as: -2m, epoch 7, by op9", v)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 

@@ -50,6 +50,9 @@ func saidByTime(e failover.Event) string {
 		for _, a := range e.Alarms {
 			s += fmt.Sprintf("; an alarm of node %s is red since %s: %s", a.Node, Age(a.Since), a.Reason)
 		}
+		if e.Lease.Sealed {
+			s += fmt.Sprintf("; operation %s sealed the lease of epoch %d %s", e.Lease.SealedBy, e.Lease.Epoch, Age(e.Lease.SealedAt))
+		}
 		return s
 	case failover.Gathered:
 		return "both nodes were read"

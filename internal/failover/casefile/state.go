@@ -112,6 +112,7 @@ func stateFields(s *failover.State) fields {
 		"maintenance_until": moment(&s.Maintenance.Until),
 		"cooldown":          moment(&s.Cooldown),
 		"ended":             text(&s.Ended),
+		"void_seal":         text(&s.VoidSeal),
 		"fenced *":          fenced(s),
 		"refused":           refused(&s.Refused),
 		"pending":           pending(s),
