@@ -96,8 +96,11 @@ func (w *work) load(ctx context.Context) error {
 // read returns what is on the record, with the engine's words for people.
 func (w *work) read(ctx context.Context) (failover.State, error) {
 	s, err := w.Store.Load(ctx, w.group)
+	if err != nil {
+		return s, err
+	}
 	s.Manual = w.Engine.Manual()
-	return s, err
+	return s, nil
 }
 
 // drive steps the core until it has nothing more to do.

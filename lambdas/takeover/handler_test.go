@@ -62,17 +62,22 @@ func (r *record) Append(_ context.Context, _ string, e failover.Entry) error {
 	return nil
 }
 
+// engine is never asked for anything but its words.
+type engine struct{ control.Engine }
+
+func (engine) Manual() failover.Manual { return failover.Manual{} }
+
 func newHandler(r *record) *Handler {
 	ids := 0
 	log := slog.New(slog.DiscardHandler)
 	return &Handler{
-		Store: r, Clock: clock.System(), Log: log,
+		Store: r, Engine: engine{}, Clock: clock.System(), Log: log,
 		NewID: func(time.Time) string { ids++; return fmt.Sprintf("op%d", ids) },
 		Runner: func(_ context.Context, group string) (*control.Runner, error) {
 			if group != "orders" {
 				return nil, control.ErrNotFound
 			}
-			return &control.Runner{Store: r, Clock: clock.System(), Log: log}, nil
+			return &control.Runner{Store: r, Engine: engine{}, Clock: clock.System(), Log: log}, nil
 		},
 	}
 }

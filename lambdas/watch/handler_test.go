@@ -48,12 +48,17 @@ func (machines) State(context.Context, failover.NodeConfig) (failover.InstanceSt
 	return failover.InstanceRunning, "ok", nil
 }
 
+// engine is never asked for anything but its words.
+type engine struct{ control.Engine }
+
+func (engine) Manual() failover.Manual { return failover.Manual{} }
+
 func newHandler(t *table, groups ...string) *Handler {
 	log := slog.New(slog.DiscardHandler)
 	return &Handler{
 		Groups: groups, Sweeper: t, Clock: clock.System(), Log: log, NewID: func(time.Time) string { return "op" },
 		Runner: func(context.Context, string) (*control.Runner, error) {
-			return &control.Runner{Store: t, Instances: machines{}, Clock: clock.System(), Log: log}, nil
+			return &control.Runner{Store: t, Instances: machines{}, Engine: engine{}, Clock: clock.System(), Log: log}, nil
 		},
 	}
 }
