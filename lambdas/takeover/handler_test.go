@@ -71,7 +71,7 @@ func newHandler(r *record) *Handler {
 	ids := 0
 	log := slog.New(slog.DiscardHandler)
 	return &Handler{
-		Store: r, Engine: engine{}, Clock: clock.System(), Log: log,
+		Store: r, Clock: clock.System(), Log: log,
 		NewID: func(time.Time) string { ids++; return fmt.Sprintf("op%d", ids) },
 		Runner: func(_ context.Context, group string) (*control.Runner, error) {
 			if group != "orders" {
