@@ -146,8 +146,14 @@ func (s State) refuse(at time.Time, d Decision) (State, []Effect) {
 	return s, effects
 }
 
+// wouldHaveActed tells once what policy observe leaves undone: the next look
+// would say the same.
 func (s State) wouldHaveActed(at time.Time, d Decision) (State, []Effect) {
 	a := s.Attempt
+	if s.silenced(at, GuardPolicy) {
+		s.Attempt = nil
+		return s.resume(at)
+	}
 	entry := Entry{
 		At: at, OperationID: a.OperationID, Event: "would_have_acted", Kind: Takeover, Epoch: s.Epoch,
 		From: a.Suspect, To: s.Config.Other(a.Suspect),

@@ -149,7 +149,7 @@ func TestCasesLeaveNothingOut(t *testing.T) {
 		// What is refused before any guard is asked stands in the reason alone;
 		// a group is bootstrapping only until its record exists, and an operation
 		// that is done is off the record.
-		"guard":  {guards, without(core.constants("Guard"), failover.GuardBusy, failover.GuardNotPrimary, failover.GuardLease)},
+		"guard":  {guards, without(core.constants("Guard"), failover.GuardBusy, failover.GuardNotPrimary, failover.GuardLease, failover.GuardRoute)},
 		"phase":  {phases, without(core.constants("Phase"), failover.Bootstrapping)},
 		"step":   {steps, without(core.constants("StepName"), failover.StepDone)},
 		"kind":   {kinds, core.constants("Kind")},

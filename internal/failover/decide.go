@@ -30,6 +30,7 @@ const (
 	GuardPolicy      Guard = "policy"
 	GuardLease       Guard = "lease"
 	GuardStopped     Guard = "not stopped in time"
+	GuardRoute       Guard = "a route leads elsewhere"
 	GuardNone        Guard = "proven"
 )
 
@@ -289,12 +290,29 @@ func clocks(q question) *Decision {
 	}
 	offset := (q.suspect.ClockOffset - q.standby.ClockOffset).Abs()
 	if offset <= q.config.MaxClockOffset {
-		return nil
+		return q.goesOnAlone()
 	}
 	return &Decision{
 		Verdict: Refuse, Guard: GuardClock,
 		Reason: fmt.Sprintf("the clocks of the nodes differ by %s; at most %s is allowed", offset.Round(10*time.Millisecond), q.config.MaxClockOffset),
 		Next:   "correct the clocks (chronyc makestep) on both nodes",
+	}
+}
+
+// goesOnAlone: where the primary itself has waited for its standby to the end of
+// the window, and the standby's window lasts, the clocks differ by more than was
+// measured. What the primary has committed since, the standby lacks.
+func (q question) goesOnAlone() *Decision {
+	o := q.suspect
+	waits := o.WaitsForStandby || o.HostTime.Before(o.BlockedUntil)
+	if !o.ServesAsPrimary() || !o.PartnerLost || waits || q.windowLeft() <= 0 {
+		return nil
+	}
+	return &Decision{
+		Verdict: Refuse, Guard: GuardClock,
+		Reason: fmt.Sprintf("node %s is primary without its standby (%s %s) and does not wait for it any more, although the window of node %s lasts for %s: their clocks differ, and node %s may have committed what node %s lacks",
+			o.Node, o.State, o.PartnerStatus, q.standby.Node, q.windowLeft().Round(time.Second), o.Node, q.standby.Node),
+		Next: "compare the clocks of both nodes (chronyc tracking), then: hadr status " + q.state.Group,
 	}
 }
 

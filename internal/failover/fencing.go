@@ -66,6 +66,8 @@ func (s State) giveUp(at time.Time, why string) (State, []Effect) {
 func (s State) fencing(e InstanceRead) (State, []Effect) {
 	op := s.Operation
 	switch {
+	case op.Force == AfterWindow && !s.stoppedSince(op.Started):
+		return s.proofGone(e)
 	case e.State.Leaving():
 		return s.fenceAccepted(e.At)
 	case e.At.After(op.Deadline):

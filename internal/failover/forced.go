@@ -148,3 +148,20 @@ func (s State) abandoned(at time.Time) (State, []Effect) {
 		fmt.Sprintf("the command that ran this takeover by force ended at step %s", op.Step),
 		fmt.Sprintf("go on with it: hadr resume %s", s.Group))
 }
+
+// stoppedSince reports whether the old primary was read as stopped before a
+// moment, and never as running since.
+func (s State) stoppedSince(at time.Time) bool {
+	f := s.Fenced[s.Operation.From]
+	return f.Confirmed && !f.ConfirmedAt.After(at)
+}
+
+// proofGone stops a takeover after the window whose proof has gone: somebody has
+// started the old primary since. It may have found its standby and committed,
+// so it is left alone (R19).
+func (s State) proofGone(e InstanceRead) (State, []Effect) {
+	op := s.Operation
+	return s.block(e.At,
+		fmt.Sprintf("it is not proven any more that nothing would be lost: node %s was started again since it was stopped (its machine reads %s); nothing was promoted", op.From, machineReads(e.State, e.Error)),
+		fmt.Sprintf("let node %s serve: hadr cancel %s, and start its database if it does not; only if what it committed last may be lost: hadr cancel %s, then hadr takeover %s --from %s --allow-data-loss --reason WHY", op.From, s.Group, s.Group, s.Group, op.From))
+}

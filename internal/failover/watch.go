@@ -3,6 +3,7 @@ package failover
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -109,7 +110,8 @@ func (s State) surveyed(e Watched) (State, []Effect) {
 		return next, append(effects, more...)
 	}
 	next, more := s.withoutPrimary(e)
-	return next, append(append(effects, more...), next.repairs(e)...)
+	next, repairs := next.led(e)
+	return next, append(append(effects, more...), repairs...)
 }
 
 // withoutPrimary tells people that nobody serves: the recorded primary reads
@@ -141,6 +143,9 @@ func (s State) lookAt(e Watched, a RedAlarm) (State, []Effect) {
 // unblocked goes on with a blocked operation where the cause is seen to be
 // gone: the machine has stopped after all, or every route leads to the primary.
 func (s State) unblocked(e Watched) (State, []Effect) {
+	if s.Operation.Step == StepRestart && s.takenOverByHand(e) {
+		return s.follow(e) // R7: a person has found another way
+	}
 	if node := s.awaitsStop(e.At); node != "" && e.Nodes[node].Instance.Down() {
 		return s.retried(Retried{At: e.At, Actor: "watch, as node " + node + " is stopped now"})
 	}
@@ -164,6 +169,7 @@ func (s State) unblocked(e Watched) (State, []Effect) {
 func (s State) awaitsStop(at time.Time) string {
 	op := s.Operation
 	switch {
+	case op.Force != WithinWindow && (op.Step == StepFence || op.Step == StepFenced): // R19: a person goes on with it
 	case op.Step == StepFence, op.Step == StepFenced, op.Step == StepVerify && s.fenceOpen():
 		return op.From
 	case op.Step == StepWithdraw:
@@ -260,6 +266,26 @@ func (s State) repairs(e Watched) []Effect {
 		effects = append(effects, Repair{Table: table, Node: s.Primary, Epoch: s.Epoch})
 	}
 	return effects
+}
+
+// led leads routes back, or says that it would under the policy observe.
+func (s State) led(e Watched) (State, []Effect) {
+	repairs := s.repairs(e)
+	if s.Config.Policy != Observe || len(repairs) == 0 {
+		return s, repairs
+	}
+	if s.Refused.Guard == GuardRoute && e.At.Sub(s.Refused.At) < quiet {
+		return s, nil
+	}
+	s.Refused = Refusal{Guard: GuardRoute, At: e.At}
+	n, _ := s.Config.Node(s.Primary)
+	tables := s.astray(e)
+	entry := Entry{
+		At: e.At, Event: "would_have_acted", Epoch: s.Epoch, To: s.Primary, Outcome: "observed", Actor: "watch",
+		Reason: fmt.Sprintf("policy observe: the route of %s in %s does not lead to node %s, the recorded primary", s.Config.VIP, strings.Join(tables, ", "), s.Primary),
+		Next:   fmt.Sprintf("aws ec2 replace-route --route-table-id %s --destination-cidr-block %s/32 --network-interface-id %s", tables[0], s.Config.VIP, n.ENI),
+	}
+	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }
 
 func (s State) repaired(e Repaired) (State, []Effect) {
