@@ -17,7 +17,7 @@ import (
 var version = "dev"
 
 func main() {
-	debug.SetGCPercent(50) // a guest on a database host takes little memory rather than little time
+	debug.SetGCPercent(25) // a guest on a database host takes little memory rather than little time
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := command().ExecuteContext(ctx); err != nil {

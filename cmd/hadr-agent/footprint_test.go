@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
+	"github.com/hadr-dev/terraform-provider-hadr/provider"
+)
+
+// For how long the agents are let settle, and then watched.
+const (
+	settling = 15 * time.Second
+	watched  = 40 * time.Second
+)
+
+// BenchmarkAgentFootprint is what the agents of a pair take from their hosts,
+// with the quickest lease (6 s, renewed every 2 s), in real time: memory that is
+// resident at most, and how much of that is not just pages of its program; CPU of
+// the agent itself and, apart from it, of the programs that it starts, which are
+// those of the simulated host here.
+func BenchmarkAgentFootprint(b *testing.B) {
+	dir := b.TempDir()
+	for _, program := range []string{"hadr-agent", "hadr-host"} {
+		build := exec.CommandContext(b.Context(), "go", "build", "-ldflags", "-s -w", "-o", filepath.Join(dir, program), "../"+program) // as in the packages
+		if out, err := build.CombinedOutput(); err != nil {
+			b.Fatalf("building %s: %v\n%s", program, err, out)
+		}
+	}
+	agents := runAgents(b, dir)
+	if err := clock.System().Sleep(b.Context(), settling); err != nil {
+		b.Fatal(err)
+	}
+	before, began := map[string]footprint{}, time.Now()
+	for node, pid := range agents {
+		before[node] = look(b, pid)
+	}
+	b.ResetTimer()
+	most, private := map[string]float64{}, 0.0
+	for time.Since(began) < watched {
+		if err := clock.System().Sleep(b.Context(), time.Second); err != nil {
+			b.Fatal(err)
+		}
+		for node, pid := range agents {
+			now := look(b, pid)
+			most[node], private = max(most[node], now.resident), max(private, now.private)
+		}
+	}
+	b.StopTimer()
+	took := time.Since(began).Seconds()
+	for node, name := range map[string]string{"a": "primary", "b": "standby"} {
+		now := look(b, agents[node])
+		b.ReportMetric(most[node], name+"_rss_mb")
+		b.ReportMetric(100*(now.own-before[node].own)/took, name+"_cpu_percent")
+		b.ReportMetric(100*(now.children-before[node].children)/took, name+"_children_cpu_percent")
+	}
+	b.ReportMetric(max(most["a"], most["b"]), "rss_mb")
+	b.ReportMetric(private, "private_mb")
+}
+
+// runAgents starts a sandbox with a group, and the agents of its hosts. It
+// returns their processes by node.
+func runAgents(b *testing.B, dir string) map[string]int {
+	b.Helper()
+	ctx := b.Context()
+	program := filepath.Join(dir, "hadr-agent")
+	sb, err := sandbox.Start(ctx, sandbox.Options{Dir: filepath.Join(dir, "hosts"), Listen: "127.0.0.1:0", Binary: filepath.Join(dir, "hadr-host"), Agent: program})
+	must(b, err)
+	b.Cleanup(func() { sb.Close() })
+	const region = "eu-central-1"
+	cfg := sb.Config(region)
+	land, err := landscape.Builder{EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), Clock: clock.System(), Region: region}.Build(ctx)
+	must(b, err)
+	must(b, sb.Hosts.SetupDb2(ctx, db2.Pair{PeerWindow: 420 * time.Second, Timeout: 120 * time.Second}, machine(sb, land, "a"), machine(sb, land, "b")))
+	declare(b, cfg, land)
+	for node, h := range land.Databases {
+		script := fmt.Sprintf("printf 'HADR_TABLE=hadr\\nHADR_GROUP=orders\\nHADR_NODE=%s\\n' >$HADR_ROOT/etc/hadr/agent.env && systemctl restart hadr-agent", node)
+		r, err := sb.Hosts.Run(ctx, world.Command{ID: "bench", InstanceID: h.InstanceID, Script: script, Timeout: time.Minute})
+		must(b, err)
+		if r.Code != 0 {
+			b.Fatalf("starting the agent of node %s: %s%s", node, r.Stdout, r.Stderr)
+		}
+	}
+	agents := map[string]int{}
+	for range 100 {
+		if agents = processes(b, program); len(agents) == len(land.Databases) {
+			return agents
+		}
+		must(b, clock.System().Sleep(ctx, 100*time.Millisecond))
+	}
+	b.Fatalf("%d agents run", len(agents))
+	return nil
+}
+
+func machine(sb *sandbox.Sandbox, land landscape.Landscape, node string) world.Machine {
+	id := land.Databases[node].InstanceID
+	for _, i := range sb.EC2.Instances() {
+		if i.InstanceID == id {
+			return i.Machine
+		}
+	}
+	return world.Machine{InstanceID: id}
+}
+
+// declare makes the record and the hosts' policy, as Terraform does.
+func declare(b *testing.B, cfg aws.Config, land landscape.Landscape) {
+	b.Helper()
+	ctx, client, name := b.Context(), dynamodb.NewFromConfig(cfg), aws.String("hadr")
+	out, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName: name, BillingMode: ddb.BillingModePayPerRequest,
+		KeySchema: []ddb.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: ddb.KeyTypeHash}, {AttributeName: aws.String("sk"), KeyType: ddb.KeyTypeRange}},
+		AttributeDefinitions: []ddb.AttributeDefinition{
+			{AttributeName: aws.String("pk"), AttributeType: ddb.ScalarAttributeTypeS}, {AttributeName: aws.String("sk"), AttributeType: ddb.ScalarAttributeTypeS},
+		},
+	})
+	must(b, err)
+	must(b, dynamodb.NewTableExistsWaiter(client).Wait(ctx, &dynamodb.DescribeTableInput{TableName: name}, time.Minute))
+	function := "arn:aws:lambda:eu-central-1:123456789012:function:orders-takeover"
+	policy, err := provider.HostPolicy(ctx, *out.TableDescription.TableArn, function, "orders")
+	must(b, err)
+	_, err = iam.NewFromConfig(cfg).PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: aws.String(landscape.Role), PolicyName: aws.String("hadr"), PolicyDocument: &policy})
+	must(b, err)
+	table := statetable.New(client, *name, clock.System())
+	c := failover.Config{
+		Engine: "db2", Preferred: "a", VIP: "192.168.77.10", Port: 50000, Policy: failover.Automatic, Fencing: failover.Strict,
+		Settings: map[string]string{"database": "SAMPLE", "instance_owner": "db2inst1", "syncmode": "NEARSYNC", "peer_window_seconds": "420", "hadr_timeout_seconds": "120"},
+	}.WithDefaults()
+	for _, node := range slices.Sorted(maps.Keys(land.Databases)) {
+		c.Nodes = append(c.Nodes, failover.NodeConfig{ID: node, Instance: land.Databases[node].InstanceID})
+		must(b, table.PutProbe(ctx, statetable.Probe{
+			Group: "orders", Node: node, Namespace: "HADR", Metric: "SQLLatency", Interval: 20 * time.Second, Timeout: 19 * time.Second,
+			Threshold: 20 * time.Second, Sentinel: 20001 * time.Millisecond, LeaseDuration: 6 * time.Second, LeaseInterval: 2 * time.Second, Function: function,
+		}))
+	}
+	must(b, table.PutConfig(ctx, "orders", c))
+	must(b, table.CreateState(ctx, "orders", failover.State{Group: "orders", Epoch: 1, Primary: "a", Phase: failover.Steady}))
+}
+
+// processes finds the running copies of a program, by the node in their
+// environment.
+func processes(b *testing.B, program string) map[string]int {
+	b.Helper()
+	found := map[string]int{}
+	all, err := filepath.Glob("/proc/[0-9]*/exe")
+	must(b, err)
+	for _, exe := range all {
+		if target, err := os.Readlink(exe); err != nil || target != program {
+			continue
+		}
+		env, err := os.ReadFile(filepath.Join(filepath.Dir(exe), "environ"))
+		if err != nil {
+			continue // it has ended
+		}
+		for v := range bytes.SplitSeq(env, []byte{0}) {
+			if node, ok := strings.CutPrefix(string(v), "HADR_NODE="); ok {
+				found[node], _ = strconv.Atoi(filepath.Base(filepath.Dir(exe)))
+			}
+		}
+	}
+	return found
+}
+
+// footprint is what a process takes: memory in megabytes, time in seconds.
+type footprint struct{ resident, private, own, children float64 }
+
+// ticks are those of a second in /proc, the same on every architecture of Go's:
+// https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+const ticks = 100
+
+func look(b *testing.B, pid int) footprint {
+	b.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	must(b, err)
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name may hold anything
+	fields := strings.Fields(rest)
+	number := func(text string) float64 {
+		n, err := strconv.ParseFloat(text, 64)
+		must(b, err)
+		return n
+	}
+	seconds := func(field int) float64 { return number(fields[field-3]) / ticks } // as the manual counts them: the state is the third
+	f := footprint{own: seconds(14) + seconds(15), children: seconds(16) + seconds(17)}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	must(b, err)
+	for line := range strings.Lines(string(status)) {
+		switch name, value, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(line), " kB"), ":"); name {
+		case "VmRSS":
+			f.resident = number(strings.TrimSpace(value)) * 1024 / 1e6
+		case "RssAnon":
+			f.private = number(strings.TrimSpace(value)) * 1024 / 1e6
+		}
+	}
+	return f
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
