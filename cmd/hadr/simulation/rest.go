@@ -73,13 +73,15 @@ func (p *player) ending(ctx context.Context) Ending {
 		p.out.Why = ""
 		return Serving
 	}
-	// A refusal is told once for a reason, not at every look.
+	// A reason is told once, not at every look.
 	history, err := p.table.History(ctx, demo.Group, 0)
 	if err != nil {
 		return Restless
 	}
-	i := slices.IndexFunc(history, func(e failover.Entry) bool { return e.Event == "refused" || e.Event == "ended" || e.Event == "started" })
-	if i >= 0 && history[i].Event == "refused" && history[i].Next != "" {
+	i := slices.IndexFunc(history, func(e failover.Entry) bool {
+		return slices.Contains([]string{"refused", "would_have_acted", "approval_wanted", "ended", "started"}, e.Event)
+	})
+	if i >= 0 && history[i].Event != "ended" && history[i].Event != "started" && history[i].Next != "" {
 		p.out.Why, _, _ = strings.Cut(history[i].Reason, ":")
 		return Refused
 	}

@@ -21,15 +21,19 @@ import (
 
 var (
 	oneSeed = flag.Uint64("seed", 0, "play this seed only, and tell its story")
-	seeds   = flag.Uint64("seeds", 24, "how many seeds are played")
+	seeds   = flag.Uint64("seeds", 200, "how many seeds are played")
 	first   = flag.Uint64("first", 1, "the first of them")
 	twice   = flag.Uint64("twice", 2, "how many of them are played twice")
 	nap     = flag.Duration("for", 0, "play no new seed after so long; 0 = no limit")
 )
 
-// TestMain lets garbage be: a seed makes a lot of it in a short time.
+// TestMain lets garbage be: a seed makes a lot of it in a short time. A story
+// costs more than what rapid plays a hundred times if nobody says otherwise.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
+	if err := flag.Set("rapid.checks", "10"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

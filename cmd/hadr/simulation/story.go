@@ -72,8 +72,19 @@ const (
 
 // Draw makes the story of a seed.
 func Draw(seed uint64) Story {
-	d := &draw{Rand: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))}
-	d.story = Story{Seed: seed, Length: short}
+	return drawFrom(rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), seed)
+}
+
+// source is where the choices of a story come from.
+type source interface {
+	IntN(n int) int
+	Int64N(n int64) int64
+	Float64() float64
+	Uint64() uint64
+}
+
+func drawFrom(choices source, seed uint64) Story {
+	d := &draw{source: choices, story: Story{Seed: seed, Length: short}}
 	if d.chance(0.2) {
 		d.story.Length = long
 	}
@@ -112,7 +123,7 @@ func Draw(seed uint64) Story {
 
 // draw is a story that is being drawn.
 type draw struct {
-	*rand.Rand
+	source
 	story Story
 }
 
