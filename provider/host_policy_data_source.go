@@ -49,7 +49,7 @@ func (d *hostPolicyDocument) Schema(_ context.Context, _ datasource.SchemaReques
 			"cloudwatch_agent_config_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("ssm")},
 				MarkdownDescription: agentConfigText},
 			"cloudwatch_agent_namespace": schema.StringAttribute{Optional: true, MarkdownDescription: agentNamespaceText},
-			"json": schema.StringAttribute{Computed: true, MarkdownDescription: "The policy (JSON)."},
+			"json":                       schema.StringAttribute{Computed: true, MarkdownDescription: "The policy (JSON)."},
 		},
 	}
 }
