@@ -34,6 +34,7 @@ const (
 	KillProcess   Kind = "kill-process"
 	HangSQL       Kind = "hang-sql"
 	SlowSQL       Kind = "slow-sql"
+	FullLogDevice Kind = "full-log-device"
 	ClockOffset   Kind = "clock-offset"
 )
 
@@ -79,6 +80,7 @@ var kinds = map[Kind]About{
 	KillProcess:   {Says: "processes of a name die at once", Needs: []string{"instance", "process"}},
 	HangSQL:       {Says: "SQL never answers while HADR stays connected", Needs: []string{"instance"}, Takes: lasting},
 	SlowSQL:       {Says: "every SQL statement and commit takes longer", Needs: []string{"instance", "delay"}, Takes: lasting},
+	FullLogDevice: {Says: "a standby has no room for the log that it receives, so that its primary's commits wait", Needs: []string{"instance"}, Takes: lasting},
 	ClockOffset:   {Says: "the machine's clock is wrong, also backwards", Needs: []string{"instance", "delay"}, Takes: lasting},
 }
 

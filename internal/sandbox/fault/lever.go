@@ -31,6 +31,7 @@ type Machines interface {
 	KillProcess(instanceID, name string) int
 	HangSQL(ctx context.Context, instanceID string, on bool) error
 	SlowSQL(ctx context.Context, instanceID string, d time.Duration) error
+	FillLogDevice(ctx context.Context, instanceID string, full bool) error
 	ClockOffset(instanceID string, d time.Duration) error
 }
 
@@ -86,6 +87,9 @@ var pulls = map[Kind]pull{
 	}),
 	SlowSQL: onInstance(func(ctx context.Context, b *Book, e *entry) (func(), error) {
 		return func() { _ = b.levers.Machines.SlowSQL(b.ctx, e.Instance, 0) }, b.levers.Machines.SlowSQL(ctx, e.Instance, time.Duration(e.Delay)) // likewise
+	}),
+	FullLogDevice: onInstance(func(ctx context.Context, b *Book, e *entry) (func(), error) {
+		return func() { _ = b.levers.Machines.FillLogDevice(b.ctx, e.Instance, false) }, b.levers.Machines.FillLogDevice(ctx, e.Instance, true) // likewise
 	}),
 	ClockOffset: onInstance(func(_ context.Context, b *Book, e *entry) (func(), error) {
 		return func() { _ = b.levers.Machines.ClockOffset(e.Instance, 0) }, b.levers.Machines.ClockOffset(e.Instance, time.Duration(e.Delay)) // destroyed meanwhile

@@ -80,26 +80,28 @@ func (h *Hosts) SlowSQL(ctx context.Context, instanceID string, d time.Duration)
 	return h.sql(ctx, instanceID, false, d)
 }
 
-// FillLogDevice leaves the standby on a machine no room for log, or ends that.
+// FillLogDevice leaves the database on a machine, where it is a standby, no room
+// for the log that it receives, or ends that.
 func (h *Hosts) FillLogDevice(ctx context.Context, instanceID string, full bool) error {
-	m := h.machine(instanceID)
-	if m == nil {
-		return fmt.Errorf("no machine for %s", instanceID)
-	}
-	return db2.FillLogDevice(ctx, m, full)
+	return h.pull(ctx, instanceID, func(ctx context.Context, m *machine) error { return db2.FillLogDevice(ctx, m, full) })
 }
 
 func (h *Hosts) sql(ctx context.Context, instanceID string, hang bool, slow time.Duration) error {
+	return h.pull(ctx, instanceID, func(ctx context.Context, m *machine) error { return db2.Lever(ctx, m, hang, slow) })
+}
+
+// pull pulls a lever of the database on a machine.
+func (h *Hosts) pull(ctx context.Context, instanceID string, lever func(context.Context, *machine) error) error {
 	m := h.machine(instanceID)
 	switch {
 	case m == nil:
 		return fmt.Errorf("no machine for %s", instanceID)
 	case !m.running():
-		return fmt.Errorf("the machine of %s is off, so its database has no SQL to disturb", instanceID)
+		return fmt.Errorf("the machine of %s is off, so its database can't be disturbed", instanceID)
 	}
 	ctx, cancel := clock.WithTimeout(ctx, h.world.Clock, leverLimit) // a frozen one does not answer
 	defer cancel()
-	return db2.Lever(ctx, m, hang, slow)
+	return lever(ctx, m)
 }
 
 // ClockOffset makes the clock of a machine wrong by d. With processes, those
