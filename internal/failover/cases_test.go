@@ -146,11 +146,10 @@ func TestCasesLeaveNothingOut(t *testing.T) {
 		have set
 		all  []string
 	}{
-		// What is refused before any guard is asked stands in the reason alone;
-		// a group is bootstrapping only until its record exists, and an operation
-		// that is done is off the record.
+		// What is refused before any guard is asked stands in the reason alone, and
+		// an operation that is done is off the record.
 		"guard":  {guards, without(core.constants("Guard"), failover.GuardBusy, failover.GuardNotPrimary, failover.GuardLease, failover.GuardRoute)},
-		"phase":  {phases, without(core.constants("Phase"), failover.Bootstrapping)},
+		"phase":  {phases, core.constants("Phase")},
 		"step":   {steps, without(core.constants("StepName"), failover.StepDone)},
 		"kind":   {kinds, core.constants("Kind")},
 		"effect": {effects, slices.DeleteFunc(core.implementing("isEffect"), func(e string) bool { return e == "Gather" })},

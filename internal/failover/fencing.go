@@ -70,18 +70,51 @@ func (s State) fencing(e InstanceRead) (State, []Effect) {
 		return s.proofGone(e)
 	case e.State.Leaving():
 		return s.fenceAccepted(e.At)
-	case e.At.After(op.Deadline):
+	case e.At.After(op.Deadline) && !s.stopUntried(e.State):
 		return s.block(e.At,
 			fmt.Sprintf("the stop of node %s is not accepted: its machine reads %s; %s", op.From, machineReads(e.State, e.Error), s.withoutStop()),
 			s.stopByHand(op.From))
 	case e.State == InstanceUnknown && op.Fence.Tries == 0:
 		return s.again()
-	case op.Fence.Tries < stopTries && e.At.Sub(op.Fence.Sent) >= stopPause:
-		op.Fence.Tries++
-		op.Fence.Sent = e.At
-		return s, []Effect{Stop{Node: op.From, Epoch: s.Epoch}}
+	}
+	if stop, due := s.stop(op.From, e.At); due {
+		return s, []Effect{stop}
 	}
 	return s.again()
+}
+
+// stopUntried reports whether nobody has sent a stop in this step yet to a
+// machine that runs: whoever was to do it died, and the step's time with him.
+func (s State) stopUntried(m InstanceState) bool {
+	return s.Operation.Fence.Tries == 0 && m.runs()
+}
+
+// stop is the stop of a machine that does not leave, where the last one was not
+// sent a moment ago. The time of a step that is overdue at its first begins anew.
+func (s State) stop(node string, at time.Time) (stop Effect, due bool) {
+	f := &s.Operation.Fence
+	if f.Tries >= stopTries || at.Sub(f.Sent) < stopPause {
+		return nil, false
+	}
+	if f.Tries == 0 && at.After(s.Operation.Deadline) {
+		s.Operation.Deadline = at.Add(s.Operation.Config.FenceTimeout)
+	}
+	f.Tries++
+	f.Sent = at
+	return Stop{Node: node, Epoch: s.Epoch}, true
+}
+
+// stopAgain stops the old primary once more where its machine, whose stop was
+// accepted, reads as running: a person, or automatic recovery, has started it
+// (R18). The look of every minute keeps away while an operation runs.
+func (s State) stopAgain(e InstanceRead) []Effect {
+	if !e.State.runs() || s.Operation.Fence.Accepted.IsZero() || !s.marked(e.Node) || !s.on(R18) {
+		return nil
+	}
+	if stop, due := s.stop(e.Node, e.At); due {
+		return []Effect{stop}
+	}
+	return nil
 }
 
 // stopRequested: a rejected stop never promotes (R15); an unknown outcome is
@@ -90,6 +123,9 @@ func (s State) stopRequested(e StopRequested) (State, []Effect) {
 	op := s.Operation
 	if !s.on(R15) && op.Step == StepFence {
 		return s.fenceAccepted(e.At)
+	}
+	if op.Step == StepVerify { // what comes of it is read in the next round
+		return s, nil
 	}
 	if e.Outcome == Failed && (op.Step == StepFence || op.Step == StepWithdraw) {
 		if op.Step == StepFence {
@@ -152,6 +188,9 @@ func (s State) awaitFenced(e InstanceRead) (State, []Effect) {
 			fmt.Sprintf("the stop of node %s was accepted at %s, but its machine still reads %q: it may still write, so node %s was not promoted",
 				op.From, stamp(op.Fence.Accepted), e.State, op.To),
 			fmt.Sprintf("wait for or force the stop of %s (aws ec2 describe-instances --instance-ids %s), then: hadr resume %s", n.Instance, n.Instance, s.Group))
+	}
+	if again := s.stopAgain(e); again != nil {
+		return s, again
 	}
 	return s.again()
 }

@@ -13,7 +13,7 @@ func (s State) retried(e Retried) (State, []Effect) {
 	}
 	entry := s.log(e.At, "step", fmt.Sprintf("%s goes on after: %s", e.Actor, op.Blocked))
 	entry.Actor = e.Actor
-	op.Blocked, op.Next = "", ""
+	op.Blocked, op.Next, op.AwaitsStop = "", "", false
 	s.Phase = op.Kind.phase()
 	if op.Step == StepVerify && len(s.unmoved()) > 0 {
 		op.Step = StepRedirect

@@ -21,6 +21,9 @@ func (s InstanceState) Down() bool {
 	return s == InstanceStopped || s == InstanceTerminated
 }
 
+// runs reports whether the machine runs, or is about to.
+func (s InstanceState) runs() bool { return s == InstanceRunning || s == InstancePending }
+
 // Leaving reports whether a stop has been accepted (R15).
 func (s InstanceState) Leaving() bool {
 	return s.Down() || s == InstanceStopping || s == InstanceShuttingDown

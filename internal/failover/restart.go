@@ -84,12 +84,13 @@ func (s State) withdrawing(e InstanceRead) (State, []Effect) {
 	case e.State.Down():
 		s.noteMachine(op.To, e.State, e.At)
 		return s.restartOld(e.At, "node "+op.To+" is stopped")
-	case e.At.After(op.Deadline):
+	case e.At.After(op.Deadline) && !s.stopUntried(e.State):
 		return s.block(e.At, fmt.Sprintf("neither the role of node %s can be read nor its machine stopped (it reads %s): starting node %s could make two writers", op.To, machineReads(e.State, e.Error), op.From), s.stopByHand(op.To))
-	case !e.State.Leaving() && op.Fence.Tries < stopTries && e.At.Sub(op.Fence.Sent) >= stopPause:
-		op.Fence.Tries++
-		op.Fence.Sent = e.At
-		return s, []Effect{Stop{Node: op.To, Epoch: s.Epoch}}
+	case e.State.Leaving():
+		return s.again()
+	}
+	if stop, due := s.stop(op.To, e.At); due {
+		return s, []Effect{stop}
 	}
 	return s.again()
 }
@@ -121,6 +122,7 @@ func (s State) restarting(e InstanceRead) (State, []Effect) {
 	op := s.Operation
 	switch {
 	case e.At.After(op.Deadline):
+		op.AwaitsStop = !e.State.runs()
 		return s.noService(e.At, "its machine reads "+machineReads(e.State, e.Error))
 	case e.State == InstanceStopped:
 		delete(s.Fenced, op.From)

@@ -72,7 +72,9 @@ func (s State) instanceRead(e InstanceRead) (State, []Effect) {
 	case op.Step == StepWithdraw && e.Node == op.To:
 		return s.withdrawing(e)
 	case op.Step == StepVerify && e.Node == op.From:
-		return s.verified(e.At)
+		again := s.stopAgain(e)
+		next, effects := s.verified(e.At)
+		return next, append(again, effects...)
 	case op.Step == StepRestart && e.Node == op.From:
 		return s.restarting(e)
 	case op.Step == StepRestart && e.Node == op.To:

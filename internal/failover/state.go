@@ -8,9 +8,9 @@ import "time"
 // Phase is where a group is in its life.
 type Phase string
 
-// The phases of a group.
+// The phases of a group. It has none before its record exists: that is created
+// once both nodes were read, as steady.
 const (
-	Bootstrapping Phase = "bootstrapping"
 	Steady        Phase = "steady"
 	TakingOver    Phase = "taking_over"
 	SwitchingOver Phase = "switching_over"
@@ -244,6 +244,9 @@ type Operation struct {
 	Replaced *Replaced
 	// Isolated is what came of cutting the old primary off, "" = not tried.
 	Isolated string
+	// AwaitsStop: it is blocked because the old primary's machine did not reach
+	// the end of its stop, before which it can't be started.
+	AwaitsStop bool
 	// OldSeen: after a switchover, the old primary was read as no primary.
 	OldSeen bool
 

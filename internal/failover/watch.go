@@ -149,6 +149,9 @@ func (s State) unblocked(e Watched) (State, []Effect) {
 	if node := s.awaitsStop(e.At); node != "" && e.Nodes[node].Instance.Down() {
 		return s.retried(Retried{At: e.At, Actor: "watch, as node " + node + " is stopped now"})
 	}
+	if op := s.Operation; op.Step == StepRestart && e.Nodes[op.From].ServesAsPrimary() {
+		return s.retried(Retried{At: e.At, Actor: "watch, as node " + op.From + " serves again"})
+	}
 	if !s.RouteOnly() || s.fenceOpen() {
 		return s, nil
 	}
@@ -172,6 +175,8 @@ func (s State) awaitsStop(at time.Time) string {
 	case op.Force != WithinWindow && (op.Step == StepFence || op.Step == StepFenced): // R19: a person goes on with it
 	case op.Step == StepFence, op.Step == StepFenced, op.Step == StepVerify && s.fenceOpen():
 		return op.From
+	case op.Step == StepRestart && op.AwaitsStop:
+		return op.From
 	case op.Step == StepWithdraw:
 		return op.To
 	case op.Step == StepRestart && s.Fenced[op.To].ConfirmedAt.Equal(at):
@@ -186,7 +191,7 @@ func (s State) fenceAgain(e Watched) []Effect {
 	var effects []Effect
 	for _, node := range slices.Sorted(keys(s.Fenced)) {
 		o, seen := e.Nodes[node]
-		if !seen || node == s.Primary && !s.promotionOpen() || o.Instance != InstanceRunning && o.Instance != InstancePending {
+		if !seen || node == s.Primary && !s.promotionOpen() || !o.Instance.runs() {
 			continue
 		}
 		entry := Entry{
@@ -289,16 +294,40 @@ func (s State) led(e Watched) (State, []Effect) {
 }
 
 func (s State) repaired(e Repaired) (State, []Effect) {
-	if !e.OK {
-		return s, nil // the next look tries again; a blocked operation names it
-	}
 	was := e.Was
 	if was == "" {
 		was = "nowhere"
 	}
+	if !e.OK {
+		return s.notRepaired(e, was)
+	}
 	entry := Entry{
 		At: e.At, Event: "route_repaired", Epoch: s.Epoch, To: e.Node, Actor: "watch",
 		Reason: fmt.Sprintf("the route of %s in %s led to %s and leads to node %s again, the recorded primary", s.Config.VIP, e.Table, was, e.Node),
+	}
+	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
+}
+
+// sameLook is within what the routes of one look are tried.
+const sameLook = 30 * time.Second
+
+// notRepaired tells people of a route that can't be led back, once in a while:
+// the next look tries again (R26). A blocked operation names it already.
+func (s State) notRepaired(e Repaired, was string) (State, []Effect) {
+	if s.Operation != nil {
+		return s, nil
+	}
+	switch since := e.At.Sub(s.Refused.At); {
+	case s.Refused.Guard != GuardRoute || since >= quiet:
+		s.Refused = Refusal{Guard: GuardRoute, At: e.At}
+	case since >= sameLook:
+		return s, nil
+	}
+	n, _ := s.Config.Node(e.Node)
+	entry := Entry{
+		At: e.At, Event: "route_astray", Epoch: s.Epoch, To: e.Node, Actor: "watch", Outcome: "failed",
+		Reason: fmt.Sprintf("the route of %s in %s leads to %s and could not be led to node %s, the recorded primary: %s; it is tried again every minute", s.Config.VIP, e.Table, was, e.Node, orNone(e.Error)),
+		Next:   fmt.Sprintf("allow ec2:ReplaceRoute and ec2:CreateRoute on %s, or by hand: aws ec2 replace-route --route-table-id %s --destination-cidr-block %s/32 --network-interface-id %s", e.Table, e.Table, s.Config.VIP, n.ENI),
 	}
 	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 }

@@ -28,6 +28,7 @@ type fakeWorld struct {
 	onRejoin  func(*fakeWorld, Reintegrate) Reintegrated
 	onClaim   func(*fakeWorld, State) Claimed
 	onSeal    func(*fakeWorld) Sealed
+	onSettle  func() // time passes
 
 	onRepair    func(*fakeWorld, Repair) bool
 	onRouteRead func(*fakeWorld, RouteRead) RouteRead
@@ -101,6 +102,9 @@ func (w *fakeWorld) answer(s State, e Effect) Event {
 	case Wait:
 		w.at = w.at.Add(e.For)
 		w.settleMachines()
+		if w.onSettle != nil {
+			w.onSettle()
+		}
 		return Elapsed{At: w.at}
 	case Gather:
 		g := vanished()

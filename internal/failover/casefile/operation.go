@@ -142,6 +142,7 @@ func operationFields(s *failover.State) fields {
 		"force":           force(&op.Force),
 		"window_end":      moment(&op.WindowEnd),
 		"old_seen":        yes(&op.OldSeen),
+		"awaits_stop":     yes(&op.AwaitsStop),
 		"isolated":        text(&op.Isolated),
 		"trigger":         text(&op.Trigger),
 		"stop_sent":       moment(&op.Fence.Sent),

@@ -101,7 +101,7 @@ func baseState(c failover.Config) failover.State {
 }
 
 func stateFields(s *failover.State) fields {
-	phases := []failover.Phase{failover.Bootstrapping, failover.Steady, failover.TakingOver, failover.SwitchingOver, failover.Rejoining, failover.Blocked}
+	phases := []failover.Phase{failover.Steady, failover.TakingOver, failover.SwitchingOver, failover.Rejoining, failover.Blocked}
 	return fields{
 		"base":              word(new(string), "healthy", "vanished"), // read when the nodes are
 		"epoch":             number(&s.Epoch),
