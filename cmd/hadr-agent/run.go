@@ -93,7 +93,9 @@ func (n node) database(kind string, c clock.Clock) (agent.Database, error) {
 			return shell.Start(script)
 		}}}, nil
 	case engine.PostgreSQL:
-		return postgresql.Fencing{Local: postgresql.Local{Group: n.group, Node: n.id, Root: os.Getenv("HADR_ROOT"), Shell: shell, Clock: c}}, nil
+		return postgresql.Fencing{Local: postgresql.Local{
+			Group: n.group, Node: n.id, Root: os.Getenv("HADR_ROOT"), Shell: shell, Clock: c, Session: &postgresql.Session{},
+		}}, nil
 	}
 	return nil, fmt.Errorf("this agent knows no engine %q", kind)
 }

@@ -25,14 +25,22 @@ type Local struct {
 	Root  string // directory that stands for the host's own root, "" on a real one
 	Shell Shell
 	Clock clock.Clock
+	// Session asks the server for views; nil runs the status script for each.
+	Session *Session
 }
 
-// View reads the node's own view, as the status document does.
+// View reads the node's own view, as the status document does: over the session,
+// or with its script where that gives no answer.
 func (l Local) View(ctx context.Context, settings map[string]string) failover.Observation {
 	o := failover.Observation{Source: "agent"}
 	s, err := ParseSettings(settings)
 	if err != nil {
 		unreadable(&o, err.Error())
+		return o
+	}
+	if report, ok := l.look(ctx, s); ok {
+		o.ReadAt = l.Clock.Now()
+		l.conclude(ctx, &o, s, report)
 		return o
 	}
 	d := documents["status"]
@@ -51,18 +59,22 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 	if err != nil {
 		unreadable(&o, fmt.Sprintf("exit code %d: %v", code, err))
 	} else {
-		assess(&o, s, l.Node, report)
-		silent(&o, report)
+		l.conclude(ctx, &o, s, report)
 	}
 	if report.Database == nil {
 		if why := setupOfView(s, output, report.Runs); why != nil {
 			o.Trouble = why.Error()
 		}
 	}
-	if report.Stopped != "" && o.Database == failover.DatabaseActive {
+	return o
+}
+
+func (l Local) conclude(ctx context.Context, o *failover.Observation, s Settings, r Report) {
+	assess(o, s, l.Node, r)
+	silent(o, r)
+	if r.Stopped != "" && o.Database == failover.DatabaseActive {
 		l.forget(ctx)
 	}
-	return o
 }
 
 // silent: a server that gives no answer, or is just being promoted, is one that

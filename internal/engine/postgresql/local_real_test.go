@@ -1,10 +1,13 @@
 package postgresql_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/agent"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/command"
@@ -34,6 +37,7 @@ func TestHealthyPair(t *testing.T) {
 	if o := g.view(nodeB, "a fit standby", fit); o.Trouble != "" {
 		t.Errorf("view of the standby: %+v", o)
 	}
+	g.sessionsSeeTheSame()
 	for range 2 {
 		if err := a.Probe(g.within(patience), "a", g.settings); err != nil {
 			t.Errorf("probe: %v", err)
@@ -54,6 +58,34 @@ func TestHealthyPair(t *testing.T) {
 		return g.observe(nodeB).PromoteUntil.Sub(standby.PromoteUntil) > 3*time.Second
 	})
 	g.eventually(nodeB, "fit after a quiet while", fit)
+}
+
+// sessionsSeeTheSame: an agent that starts no process reads what the script
+// reads.
+func (g *group) sessionsSeeTheSame() {
+	g.t.Helper()
+	for _, n := range []failover.NodeConfig{nodeA, nodeB} {
+		l := g.local(n)
+		by := l
+		by.Session, by.Shell = &postgresql.Session{}, noShell{g.t}
+		defer by.Session.Close()
+		script, session := l.View(g.within(patience), g.settings), by.View(g.within(patience), g.settings)
+		for _, o := range []*failover.Observation{&script, &session} { // what differs from one moment to the next
+			o.ReadAt, o.HostTime, o.PromoteUntil, o.BlockedUntil, o.HeardLast = time.Time{}, time.Time{}, time.Time{}, time.Time{}, time.Time{}
+			o.PartnerSilence, o.Position = 0, 0
+		}
+		if diff := cmp.Diff(script, session); diff != "" {
+			g.t.Errorf("node %s by its script and by a session (-script +session):\n%s", n.ID, diff)
+		}
+	}
+}
+
+// noShell starts nothing.
+type noShell struct{ t *testing.T }
+
+func (s noShell) Run(context.Context, string) (string, int, error) {
+	s.t.Error("a process was started")
+	return "", -1, errors.New("no shell")
 }
 
 // R6: an orderly stop that was announced is told apart from a crash until the

@@ -97,26 +97,20 @@ type Waiting struct {
 // Report is the output of the status document.
 type Report struct {
 	HostTime  time.Time
-	Hostname  string
 	Table     string // ARN that the node is marked with, "" = none (R12)
 	Epoch     uint64 // highest that the node has seen, 0 = none
 	Promoting time.Time
 	Rewinding bool   // pg_rewind did not end
 	Stopped   string // who stopped the server on purpose, and why; "" = nobody did (R6)
-	Addresses string // of `ip addr show`
 
 	Database *Database // nil if the server gave no answer
 	Answer   string    // of psql, where it could not be read
 	Runs     bool      // the server's process lives
 	OnDisk   string    // "primary" or "standby", where there was no answer
-	Control  string    // of pg_controldata, where there was no answer
 
 	Contact Contact
 	Waiting Waiting
 }
-
-// Holds reports whether an address is bound on the host.
-func (r Report) Holds(ip string) bool { return strings.Contains(r.Addresses, " inet "+ip+"/") }
 
 // ParseReport reads the output of the status document.
 func ParseReport(output string) (Report, error) {
@@ -125,20 +119,26 @@ func ParseReport(output string) (Report, error) {
 		return Report{}, err
 	}
 	r := Report{
-		HostTime: document.Time(s["host_time"]), Hostname: s["hostname"], Table: s["table"], Promoting: document.Time(s["promoting"]),
-		Rewinding: s["rewinding"] != "", Stopped: s["stopped"], Addresses: "\n" + s["addresses"], Answer: s["database"],
-		Runs: s["server"] != "down", OnDisk: s["on_disk"], Control: s["control"],
+		HostTime: document.Time(s["host_time"]), Table: s["table"], Promoting: document.Time(s["promoting"]),
+		Rewinding: s["rewinding"] != "", Stopped: s["stopped"], Answer: s["database"],
+		Runs: s["server"] != "down", OnDisk: s["on_disk"],
 		Contact: parseContact(s["contact"]), Waiting: parseWaiting(s["synchronous"]),
 	}
 	r.Epoch, _ = strconv.ParseUint(s["epoch"], 10, 64)
-	var db Database
 	if _, failed := s["server"]; !failed {
-		if err := json.Unmarshal(object(s["database"]), &db); err != nil {
-			return Report{}, fmt.Errorf("the answer of the server is not understood: %w: %q", err, document.Beginning(s["database"]))
+		if r.Database, err = parseDatabase(object(s["database"])); err != nil {
+			return Report{}, err
 		}
-		r.Database = &db
 	}
 	return r, nil
+}
+
+func parseDatabase(answer []byte) (*Database, error) {
+	var db Database
+	if err := json.Unmarshal(answer, &db); err != nil {
+		return nil, fmt.Errorf("the answer of the server is not understood: %w: %q", err, document.Beginning(string(answer)))
+	}
+	return &db, nil
 }
 
 // object is the line of psql's answer that holds it: a profile of the owner may

@@ -9,24 +9,38 @@ mark() {
 	kept "$1"
 }
 
-mkdir -p "$state"
+# asked_lately reports whether the primary said a moment ago that commits wait.
+# It is asked for a new connection, and a change of that has to let the window
+# pass before it counts.
+asked_lately() {
+	[ -f "$state/synchronous" ] || return 1
+	{ read -r asked; read -r names; } <"$state/synchronous"
+	[ -n "$names" ] || return 1
+	case "${asked%.*}" in
+	'' | *[!0-9]*) return 1 ;;
+	esac
+	ago=$((${now%.*} - ${asked%.*}))
+	[ "$ago" -ge 0 ] && [ "$ago" -lt 10 ]
+}
+
+[ -d "$state" ] || mkdir -p "$state"
 answer=$(sql 2 "$status_sql")
-heard=$(date +%s.%N)
+now=$(date +%s.%N)
 contact=$(printf '%s\n' "$answer" | sed -n 's/^contact //p')
 if [ -n "$contact" ]; then
 	keep contact "$contact"
-	if [ "$peer_host" != none ]; then
+	if [ "$peer_host" != none ] && ! asked_lately; then
+		heard=$now
 		# A walsender answers SHOW, and asks for no database
 		# (https://www.postgresql.org/docs/15/protocol-replication.html).
 		names=$(as_owner 2 "$bin/psql -XAtq -d 'host=$peer_host port=$peer_port user=$replication_user sslmode=$sslmode replication=true connect_timeout=2' -c 'SHOW synchronous_standby_names' -c 'SHOW synchronous_commit'" </dev/null 2>/dev/null) &&
 			keep synchronous "$(printf '%s\n%s' "$heard" "$names")"
+		now=$(date +%s.%N)
 	fi
 fi
 
 section host_time
-date +%s.%N
-section hostname
-hostname
+printf '%s\n' "$now"
 mark table
 mark epoch
 mark promoting
@@ -34,8 +48,6 @@ mark rewinding
 mark stopped
 mark contact
 mark synchronous
-section addresses
-ip addr show
 section database
 printf '%s\n' "$answer" | sed '/^contact /d'
 case "$answer" in
@@ -45,8 +57,6 @@ case "$answer" in
 	if server_runs; then printf 'runs\n'; else printf 'down\n'; fi
 	section on_disk
 	if [ -f "$data/standby.signal" ]; then printf 'standby\n'; else printf 'primary\n'; fi
-	section control
-	run 5 "$bin/pg_controldata -D $data"
 	;;
 esac
 section end
