@@ -16,6 +16,13 @@ import (
 func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.Event, error) {
 	rest := w.tell(ctx, effects)
 	for _, e := range rest {
+		if wait, ok := e.(failover.Wait); ok {
+			if err := w.stay(ctx, wait.For); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, e := range rest {
 		if mutates(e) {
 			if err := w.fresh(ctx); err != nil {
 				return nil, err
@@ -236,12 +243,10 @@ func (w *work) noteCommand(ctx context.Context, commandID string) {
 	op := *w.state.Operation
 	op.CommandID = commandID
 	w.state.Operation = &op
-	asked := w.Clock.Now()
-	if err := w.store(ctx, func(ctx context.Context) error { return w.Store.Save(ctx, w.persisted, w.state) }); err != nil {
+	w.sign(0)
+	if err := w.put(ctx); err != nil {
 		w.log.Warn("noting the command failed", "operation", op.ID, "epoch", w.state.Epoch, "command", commandID, "error", err)
-		return
 	}
-	w.saved(asked)
 }
 
 // record appends to the history, and reports whether it is there.

@@ -153,10 +153,12 @@ type site struct {
 	promoted int
 	orders   map[string]bool // promotions, by operation and attempt: a node answers one twice
 
-	alarmErr error
-	stopErr  error
-	moveErr  map[string]error
-	onCall   func(string) // before every mutation
+	stopTakes time.Duration
+	reads     map[string]int // of a machine
+	alarmErr  error
+	stopErr   error
+	moveErr   map[string]error
+	onCall    func(string) // before every mutation
 }
 
 func newSite(c clock.Clock) *site {
@@ -166,6 +168,7 @@ func newSite(c clock.Clock) *site {
 		role:    map[string]failover.Role{"a": failover.RolePrimary, "b": failover.RoleStandby},
 		owner:   map[string]string{"rtb-1": nodeA.ENI, "rtb-2": nodeA.ENI},
 		moveErr: map[string]error{}, orders: map[string]bool{},
+		stopTakes: 8 * time.Second, reads: map[string]int{},
 	}
 }
 
@@ -182,6 +185,7 @@ func (s *site) call(format string, args ...any) {
 func (s *site) State(_ context.Context, n failover.NodeConfig) (failover.InstanceState, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reads[n.ID]++
 	return s.machine[n.ID], "impaired", nil
 }
 
@@ -193,7 +197,7 @@ func (s *site) Stop(_ context.Context, n failover.NodeConfig) (failover.Outcome,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.machine[n.ID] = failover.InstanceStopping
-	s.clock.AfterFunc(8*time.Second, func() {
+	s.clock.AfterFunc(s.stopTakes, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.machine[n.ID] = failover.InstanceStopped

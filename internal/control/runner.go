@@ -20,9 +20,6 @@ const (
 	// freshness is how old a check of the record may be when a mutation is sent
 	// (R22).
 	freshness = 2 * time.Second
-	// patience is how long a runner watches a record that another runner may be
-	// working on, before it goes on itself.
-	patience = 5 * time.Second
 	// retryPause lies between two tries to reach the record.
 	retryPause = 500 * time.Millisecond
 	saveTries  = 4
@@ -59,7 +56,7 @@ func (r *Runner) Run(ctx context.Context, group string, e failover.Event) (Resul
 	if err := w.load(ctx); err != nil {
 		return Result{}, err
 	}
-	err := w.drive(ctx, e)
+	err := w.handle(ctx, e)
 	if ctx.Err() != nil && err == nil {
 		err = ErrUnfinished
 	}
@@ -67,6 +64,16 @@ func (r *Runner) Run(ctx context.Context, group string, e failover.Event) (Resul
 		err = fmt.Errorf("%w (%w)", ErrUnfinished, err)
 	}
 	return Result{State: w.state, Last: w.last}, err
+}
+
+// handle drives an event, unless all it would do is being done by another runner.
+func (w *work) handle(ctx context.Context, e failover.Event) error {
+	if takesUp(w.state, e) {
+		if left, err := w.leave(ctx); left || err != nil {
+			return err
+		}
+	}
+	return w.drive(ctx, e)
 }
 
 // work is one run on one group.
@@ -155,6 +162,7 @@ func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failove
 // because nothing but a claim may put an operation on the record (R11). The
 // next delivery of the event finds its operation there, or claims again (R2).
 func (w *work) claim(ctx context.Context) (failover.Event, error) {
+	w.sign(0)
 	asked := w.Clock.Now()
 	err := w.Store.Claim(ctx, w.persisted, w.state)
 	if err == nil {
@@ -201,15 +209,15 @@ func (w *work) save(ctx context.Context) error {
 	if same(w.state, w.persisted) {
 		return nil
 	}
+	if !reflect.DeepEqual(w.state.Operation, w.persisted.Operation) { // else it is another runner's
+		w.sign(0)
+	}
 	var err error
 	for try := range w.tries() {
 		if try > 0 && w.Clock.Sleep(ctx, retryPause) != nil {
 			break
 		}
-		asked := w.Clock.Now()
-		err = w.store(ctx, func(ctx context.Context) error { return w.Store.Save(ctx, w.persisted, w.state) })
-		if err == nil {
-			w.saved(asked)
+		if err = w.put(ctx); err == nil {
 			return nil
 		}
 		if errors.Is(err, ErrConflict) {
@@ -237,37 +245,27 @@ func (w *work) mayFinishRedirect() bool {
 }
 
 // same compares what is on the record and the control plane's own: neither
-// Config, Attempt, maintenance nor the engine's words.
+// Config, Attempt, maintenance nor what a runner says of itself.
 func same(a, b failover.State) bool {
 	a.Attempt, b.Attempt = nil, nil
 	a.Manual, b.Manual = failover.Manual{}, failover.Manual{}
+	a.Attended, b.Attended = time.Time{}, time.Time{}
 	a.Maintenance, b.Maintenance = failover.Maintenance{}, failover.Maintenance{}
 	a.Config, b.Config = failover.Config{}, failover.Config{}
 	return reflect.DeepEqual(a, b)
 }
 
-// yield follows whoever changed the record. If an operation runs there, it is
-// watched for a while and then gone on with: its runner may be dead.
+// yield leaves the group to whoever changed the record. If an operation runs
+// there, and its runner does not say that it is still at work, it is gone on
+// with.
 func (w *work) yield(ctx context.Context) ([]failover.Event, error) {
-	for {
-		if err := w.load(ctx); err != nil {
-			return nil, err
-		}
-		if w.state.Operation == nil || w.state.Operation.Blocked != "" {
-			return nil, nil
-		}
-		seen := w.state.Version
-		w.log.Info("another runner is at work; watching", "operation", w.operationID(), "epoch", w.state.Epoch, "step", w.step())
-		if err := w.Clock.Sleep(ctx, patience); err != nil {
-			return nil, ErrUnfinished
-		}
-		if err := w.load(ctx); err != nil {
-			return nil, err
-		}
-		if w.state.Operation == nil || w.state.Version == seen {
-			return []failover.Event{failover.Resumed{At: w.Clock.Now()}}, nil
-		}
+	if err := w.load(ctx); err != nil {
+		return nil, err
 	}
+	if left, err := w.leave(ctx); left || err != nil {
+		return nil, err
+	}
+	return []failover.Event{failover.Resumed{At: w.Clock.Now()}}, nil
 }
 
 func (w *work) operationID() string {

@@ -20,6 +20,10 @@ func (r *Runner) Watch(ctx context.Context, group, operationID string) (Result, 
 	if err := w.load(ctx); err != nil {
 		return Result{}, err
 	}
+	if running(w.state) && w.state.Operation.Kind != failover.Rejoin {
+		// Nothing that could be seen matters: the operation is gone on with.
+		return r.Run(ctx, group, failover.Watched{At: r.Clock.Now(), OperationID: operationID})
+	}
 	return r.Run(ctx, group, w.see(ctx, operationID))
 }
 

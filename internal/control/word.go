@@ -49,11 +49,8 @@ func (w *work) tellWord(ctx context.Context) {
 	}
 	w.notify(ctx, *word)
 	w.state.Word = nil
-	asked := w.Clock.Now()
-	if err := w.store(ctx, func(ctx context.Context) error { return w.Store.Save(ctx, w.persisted, w.state) }); err != nil {
+	if err := w.put(ctx); err != nil {
 		w.log.Warn("taking the last word off the record failed; the next look does it", "operation", word.OperationID, "epoch", word.Epoch, "error", err)
 		w.state.Word = word
-		return
 	}
-	w.saved(asked)
 }

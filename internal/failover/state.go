@@ -125,6 +125,10 @@ type State struct {
 	// it, so that no history lacks it and none has two. The core leaves it alone.
 	Word *Entry
 
+	// Attended is until when a runner has said that it is at work on the
+	// operation. The core leaves it alone.
+	Attended time.Time
+
 	// Off are rules that are left out: none, but where the model checker shows
 	// what a rule is for. It is never on the record.
 	Off Rules
