@@ -3,30 +3,16 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
-	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
-	"github.com/hadr-dev/terraform-provider-hadr/provider"
 )
 
 // For how long the agents are let settle, and then watched.
@@ -83,78 +69,19 @@ func BenchmarkAgentFootprint(b *testing.B) {
 // returns their processes by node.
 func runAgents(b *testing.B, dir string) map[string]int {
 	b.Helper()
-	ctx := b.Context()
 	program := filepath.Join(dir, "hadr-agent")
-	sb, err := sandbox.Start(ctx, sandbox.Options{Dir: filepath.Join(dir, "hosts"), Listen: "127.0.0.1:0", Binary: filepath.Join(dir, "hadr-host"), Agent: program})
-	must(b, err)
-	b.Cleanup(func() { sb.Close() })
-	const region = "eu-central-1"
-	cfg := sb.Config(region)
-	land, err := landscape.Builder{EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), Clock: clock.System(), Region: region}.Build(ctx)
-	must(b, err)
-	must(b, sb.Hosts.SetupDb2(ctx, db2.Pair{PeerWindow: 420 * time.Second, Timeout: 120 * time.Second}, machine(sb, land, "a"), machine(sb, land, "b")))
-	declare(b, cfg, land)
-	for node, h := range land.Databases {
-		script := fmt.Sprintf("printf 'HADR_TABLE=hadr\\nHADR_GROUP=orders\\nHADR_NODE=%s\\n' >$HADR_ROOT/etc/hadr/agent.env && systemctl restart hadr-agent", node)
-		r, err := sb.Hosts.Run(ctx, world.Command{ID: "bench", InstanceID: h.InstanceID, Script: script, Timeout: time.Minute})
-		must(b, err)
-		if r.Code != 0 {
-			b.Fatalf("starting the agent of node %s: %s%s", node, r.Stdout, r.Stderr)
-		}
-	}
+	startPair(b, 6*time.Second, 2*time.Second, sandbox.Options{
+		Dir: filepath.Join(dir, "hosts"), Listen: "127.0.0.1:0", Binary: filepath.Join(dir, "hadr-host"), Agent: program,
+	})
 	agents := map[string]int{}
 	for range 100 {
-		if agents = processes(b, program); len(agents) == len(land.Databases) {
+		if agents = processes(b, program); len(agents) == 2 {
 			return agents
 		}
-		must(b, clock.System().Sleep(ctx, 100*time.Millisecond))
+		must(b, clock.System().Sleep(b.Context(), 100*time.Millisecond))
 	}
 	b.Fatalf("%d agents run", len(agents))
 	return nil
-}
-
-func machine(sb *sandbox.Sandbox, land landscape.Landscape, node string) world.Machine {
-	id := land.Databases[node].InstanceID
-	for _, i := range sb.EC2.Instances() {
-		if i.InstanceID == id {
-			return i.Machine
-		}
-	}
-	return world.Machine{InstanceID: id}
-}
-
-// declare makes the record and the hosts' policy, as Terraform does.
-func declare(b *testing.B, cfg aws.Config, land landscape.Landscape) {
-	b.Helper()
-	ctx, client, name := b.Context(), dynamodb.NewFromConfig(cfg), aws.String("hadr")
-	out, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: name, BillingMode: ddb.BillingModePayPerRequest,
-		KeySchema: []ddb.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: ddb.KeyTypeHash}, {AttributeName: aws.String("sk"), KeyType: ddb.KeyTypeRange}},
-		AttributeDefinitions: []ddb.AttributeDefinition{
-			{AttributeName: aws.String("pk"), AttributeType: ddb.ScalarAttributeTypeS}, {AttributeName: aws.String("sk"), AttributeType: ddb.ScalarAttributeTypeS},
-		},
-	})
-	must(b, err)
-	must(b, dynamodb.NewTableExistsWaiter(client).Wait(ctx, &dynamodb.DescribeTableInput{TableName: name}, time.Minute))
-	function := "arn:aws:lambda:eu-central-1:123456789012:function:orders-takeover"
-	policy, err := provider.HostPolicy(ctx, *out.TableDescription.TableArn, function, "orders")
-	must(b, err)
-	_, err = iam.NewFromConfig(cfg).PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: aws.String(landscape.Role), PolicyName: aws.String("hadr"), PolicyDocument: &policy})
-	must(b, err)
-	table := statetable.New(client, *name, clock.System())
-	c := failover.Config{
-		Engine: "db2", Preferred: "a", VIP: "192.168.77.10", Port: 50000, Policy: failover.Automatic, Fencing: failover.Strict,
-		Settings: map[string]string{"database": "SAMPLE", "instance_owner": "db2inst1", "syncmode": "NEARSYNC", "peer_window_seconds": "420", "hadr_timeout_seconds": "120"},
-	}.WithDefaults()
-	for _, node := range slices.Sorted(maps.Keys(land.Databases)) {
-		c.Nodes = append(c.Nodes, failover.NodeConfig{ID: node, Instance: land.Databases[node].InstanceID})
-		must(b, table.PutProbe(ctx, statetable.Probe{
-			Group: "orders", Node: node, Namespace: "HADR", Metric: "SQLLatency", Interval: 20 * time.Second, Timeout: 19 * time.Second,
-			Threshold: 20 * time.Second, Sentinel: 20001 * time.Millisecond, LeaseDuration: 6 * time.Second, LeaseInterval: 2 * time.Second, Function: function,
-		}))
-	}
-	must(b, table.PutConfig(ctx, "orders", c))
-	must(b, table.CreateState(ctx, "orders", failover.State{Group: "orders", Epoch: 1, Primary: "a", Phase: failover.Steady}))
 }
 
 // processes finds the running copies of a program, by the node in their
@@ -212,11 +139,4 @@ func look(b *testing.B, pid int) footprint {
 		}
 	}
 	return f
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

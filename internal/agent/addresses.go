@@ -30,16 +30,25 @@ func (a Addresses) change(ctx context.Context, ip string, bound bool, verb strin
 	if strings.Trim(ip, "0123456789.") != "" {
 		return fmt.Errorf("%q is no IPv4 address", ip)
 	}
-	output, code, err := a.Shell.Run(ctx, "ip addr show")
-	if err != nil || code != 0 {
-		return fmt.Errorf("reading the addresses: code %d: %w", code, err)
+	output, err := a.run(ctx, "ip addr show")
+	if err != nil {
+		return fmt.Errorf("reading the addresses: %w", err)
 	}
 	if strings.Contains(output, " inet "+ip+"/") != bound {
 		return nil
 	}
-	output, code, err = a.Shell.Run(ctx, "ip addr "+verb+" "+ip+"/32 dev lo")
-	if err != nil || code != 0 {
-		return fmt.Errorf("ip addr %s %s/32: code %d: %s: %w", verb, ip, code, strings.TrimSpace(output), err)
+	_, err = a.run(ctx, "ip addr "+verb+" "+ip+"/32 dev lo")
+	return err
+}
+
+// run runs a command, of which any code but 0 is an error.
+func (a Addresses) run(ctx context.Context, command string) (output string, err error) {
+	output, code, err := a.Shell.Run(ctx, command)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", command, err)
+	case code != 0:
+		return "", fmt.Errorf("%s: code %d: %s", command, code, strings.TrimSpace(output))
 	}
-	return nil
+	return output, nil
 }

@@ -91,6 +91,7 @@ type Agent struct {
 
 	started   sync.Once
 	stopwatch func() time.Duration
+	binding   sync.Mutex // of the virtual address
 	mu        sync.Mutex
 	declared  declaration
 	health    health

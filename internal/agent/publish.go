@@ -134,6 +134,8 @@ func (a *Agent) bind(ctx context.Context, o failover.Observation) {
 	if s.Config.VIP == "" || o.Answer != failover.Answered {
 		return
 	}
+	a.binding.Lock() // the pulse and the tick may both see that it is missing
+	defer a.binding.Unlock()
 	ctx, cancel := clock.WithTimeout(ctx, a.Clock, writeLimit)
 	defer cancel()
 	switch {

@@ -68,8 +68,11 @@ func (a *Agent) tend(ctx context.Context) {
 	default:
 		a.watch(ctx)
 	}
-	if a.overdue(d.state) {
+	switch {
+	case a.overdue(d.state):
 		a.push(ctx, d)
+	case d.state.Primary == a.Node || a.suspicion(a.health.observation()) == "":
+		a.unneeded("takeover")
 	}
 }
 

@@ -127,6 +127,14 @@ func (a *Agent) clear(area string) {
 	}
 }
 
+// unneeded drops a trouble with what is only needed at times: nobody would find
+// out that it was mended, and the node would look ill until then.
+func (a *Agent) unneeded(area string) {
+	if a.troubles.unset(area) {
+		a.Log.Info("not needed any more: "+messages[area], "group", a.Group, "node", a.Node)
+	}
+}
+
 var messages = map[string]string{
 	"declaration": "the declaration can't be read",
 	"record":      "the node's record can't be written",

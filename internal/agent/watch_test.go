@@ -2,7 +2,9 @@ package agent
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -159,6 +161,40 @@ func TestReports(t *testing.T) {
 				}
 				if first.report.Node != "a" || first.report.Group != "orders" || first.function != "takeover" {
 					t.Errorf("report %+v to %s", first.report, first.function)
+				}
+			})
+		})
+	}
+}
+
+// TestReportThatFails: it is told once, however often it is tried, and forgotten
+// when there is nothing to report any more: nobody would find out that it is
+// mended, and the standby would stay unfit.
+func TestReportThatFails(t *testing.T) {
+	for name, change := range map[string]struct{ begin, end func(*host) }{
+		"a suspicion": {func(h *host) { h.living = false }, func(h *host) { h.living = true }},
+		"an overdue step": {func(h *host) {
+			h.operation = &failover.Operation{ID: "op", Step: failover.StepPromote, Deadline: time.Now().Add(-time.Second)}
+		}, func(h *host) { h.operation = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, log := standbyHost(), &journal{}
+				a := h.agent("b")
+				a.Log = slog.New(log)
+				h.after(31*time.Second, func() { h.reportErr = errors.New("throttled"); change.begin(h) })
+				h.after(4*time.Minute, func() {
+					if len(h.reports) < 3 || !strings.Contains(h.nodes[len(h.nodes)-1].Trouble, "throttled") {
+						t.Errorf("%d reports, trouble %q", len(h.reports), h.nodes[len(h.nodes)-1].Trouble)
+					}
+					change.end(h)
+				})
+				run(t, a, 6*time.Minute)
+				if told := log.warnings(); len(told) != 1 {
+					t.Errorf("told %d times:\n%s", len(told), strings.Join(told, "\n"))
+				}
+				if last := h.nodes[len(h.nodes)-1]; last.Trouble != "" || last.Fitness == failover.Unfit {
+					t.Errorf("afterwards: trouble %q, %s", last.Trouble, last.Fitness)
 				}
 			})
 		})
