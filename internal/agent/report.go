@@ -55,10 +55,20 @@ func (a *Agent) suspect(ctx context.Context, d declaration) {
 		a.watching.reset()
 		return
 	}
+	operation := ""
+	if op := fresh.state.Operation; op != nil {
+		operation = op.ID
+	}
+	w.mu.Lock()
+	told := operation != "" && w.told == operation
+	w.mu.Unlock()
+	if told { // somebody acts; where that is late, push asks
+		return
+	}
 	if a.send(ctx, fresh, about, a.items(o)) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.reported = report{about: about, at: a.mono()}
+		w.reported, w.told = report{about: about, at: a.mono()}, operation
 	}
 }
 

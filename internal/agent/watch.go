@@ -20,6 +20,7 @@ type watching struct {
 	still    failover.LeaseSight // set once it has stood still for its duration
 	standing time.Duration
 	reported report // of a suspicion
+	told     string // operation that ran when one was reported
 	pushed   report // of an operation that is overdue
 }
 
