@@ -32,6 +32,8 @@ type machine struct {
 	stop   []func() // what else ends with the power
 	wg     sync.WaitGroup
 
+	published map[int]string // ports that are servers of this computer, see Publish
+
 	starting chan struct{} // held by the start job of the unit db2
 }
 
@@ -102,6 +104,7 @@ func (m *machine) boot(info world.Machine) error {
 		m.powerOff()
 		return err
 	}
+	m.openPublished()
 	m.background(func() { m.firstBoot(); m.autostart() })
 	return nil
 }

@@ -197,6 +197,7 @@ func (x *processes) slaughter(m *machine) {
 }
 
 // processesOf finds the processes of a machine by its directory in their
+// environment, or by where they work: PostgreSQL writes its title over its
 // environment (Linux; elsewhere only process groups are known).
 func processesOf(root string) []int {
 	dirs, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -205,8 +206,7 @@ func processesOf(root string) []int {
 	}
 	var pids []int
 	for _, file := range dirs {
-		b, err := os.ReadFile(file)
-		if err != nil || !strings.Contains("\x00"+string(b), "\x00HADR_ROOT="+root+"\x00") {
+		if !belongs(filepath.Dir(file), root) {
 			continue
 		}
 		var pid int
@@ -215,4 +215,17 @@ func processesOf(root string) []int {
 		}
 	}
 	return pids
+}
+
+// belongs reports whether a process, by its directory in /proc, is a machine's.
+func belongs(process, root string) bool {
+	b, err := os.ReadFile(filepath.Join(process, "environ"))
+	if err != nil {
+		return false
+	}
+	if strings.Contains("\x00"+string(b), "\x00HADR_ROOT="+root+"\x00") {
+		return true
+	}
+	cwd, err := os.Readlink(filepath.Join(process, "cwd"))
+	return err == nil && strings.HasPrefix(cwd, root+"/")
 }

@@ -15,9 +15,15 @@ import (
 // fabric. Where packets vanish, a client sees an open connection without an
 // answer: its own timeout decides, as with a black hole.
 func (f *Fabric) ListenVIP(routeTable, vip string, port int) (net.Addr, error) {
+	return f.ListenFor(Origin{RouteTable: routeTable}, vip, port)
+}
+
+// ListenFor opens a TCP port on the loopback interface of the sandbox that is
+// ip:port as seen from an origin, for programs that dial no fabric.
+func (f *Fabric) ListenFor(from Origin, ip string, port int) (net.Addr, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("listen for %s:%d of route table %s: %w", vip, port, routeTable, err)
+		return nil, fmt.Errorf("listen for %s:%d as seen from %+v: %w", ip, port, from, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f.mu.Lock()
@@ -29,7 +35,7 @@ func (f *Fabric) ListenVIP(routeTable, vip string, port int) (net.Addr, error) {
 			if err != nil {
 				return
 			}
-			f.outside.Go(func() { f.serve(ctx, client, Origin{RouteTable: routeTable}, vip, port) })
+			f.outside.Go(func() { f.serve(ctx, client, from, ip, port) })
 		}
 	})
 	return l.Addr(), nil
