@@ -98,7 +98,7 @@ func seenFitness(o failover.Observation) string {
 		s = "not fit: " + orUnknown(o.FitnessWhy)
 	}
 	if !o.PromoteUntil.IsZero() {
-		s += fmt.Sprintf("; %s of the peer window left when it was read", o.PromoteUntil.Sub(o.HostTime))
+		s += fmt.Sprintf("; %s of the window left when it was read", o.PromoteUntil.Sub(o.HostTime))
 	}
 	if !o.ProvenUntil.IsZero() {
 		s += fmt.Sprintf("; it had every commit until %s", casefile.Age(o.ProvenUntil))

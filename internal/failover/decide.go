@@ -328,7 +328,7 @@ func window(q question) *Decision {
 	}
 	return &Decision{
 		Verdict: Refuse, Guard: GuardWindow,
-		Reason: fmt.Sprintf("%s of the peer window are left and a takeover needs %s (start in %s, margin %s)",
+		Reason: fmt.Sprintf("%s of the window are left and a takeover needs %s (start in %s, margin %s)",
 			left.Round(time.Second), need, q.config.PromoteDelay, q.config.PromoteMargin),
 		Next: fmt.Sprintf("bring node %s back if that is possible (start its machine or its database); only if what it committed last may be lost: hadr takeover %s --from %s --allow-data-loss --reason WHY",
 			q.suspect.Node, q.state.Group, q.suspect.Node),

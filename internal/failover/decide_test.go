@@ -134,7 +134,7 @@ func TestDecide(t *testing.T) {
 		{"unknown fitness is not fit", standby(func(o *Observation) { o.Fitness = FitnessUnknown }), Refuse, GuardFitness, ""},
 		{"settings differ from what is declared", standby(func(o *Observation) { o.SettingsDiffer = "peer window 0, declared 300" }), Refuse, GuardSettings, "declared 300"},
 		{"R8: window just long enough", standby(func(o *Observation) { o.PromoteUntil = now.Add(25 * time.Second) }), Act, GuardNone, ""},
-		{"R8: window a second too short", standby(func(o *Observation) { o.PromoteUntil = now.Add(24 * time.Second) }), Refuse, GuardWindow, "24s of the peer window"},
+		{"R8: window a second too short", standby(func(o *Observation) { o.PromoteUntil = now.Add(24 * time.Second) }), Refuse, GuardWindow, "24s of the window"},
 		{"R8: the window is counted on the standby's clock", standby(func(o *Observation) {
 			o.HostTime, o.PromoteUntil = now.Add(time.Hour), now.Add(time.Hour+30*time.Second)
 		}), Act, GuardNone, ""},
