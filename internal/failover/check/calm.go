@@ -93,7 +93,7 @@ func (c *calmer) advance(at *course) bool {
 	}
 	c.trace = append(c.trace, step{at.world, c.best.world, c.best.act})
 	at.world = c.best.world
-	at.told = at.told || at.at >= lastLook && c.best.act.said&(saidRefused|saidBlocked|saidEnded) != 0
+	at.told = at.told || at.at >= lastLook && c.best.act.said&(saidRefused|saidBlocked|saidEnded|saidOnly) != 0
 	return true
 }
 
@@ -114,9 +114,7 @@ func (c *calmer) wait(at *course) {
 func (c *calmer) pass(at *course, span int) {
 	w := at.world
 	c.explorer.pass(&w, span)
-	w.settle()
-	c.explorer.judge(&w)
-	w.order()
+	c.explorer.settle(&w)
 	c.best = candidate{1, w, action{verb: passes, span: uint8(span)}}
 }
 
@@ -184,18 +182,44 @@ func (x *explorer) ends(at *course) violation {
 	switch {
 	case f.running():
 		return restless
-	case !w.paused && x.leftRunning(w, f):
+	case x.setup.Forgives:
+		return x.admits(at, f)
+	case !w.pause.active() && x.setup.Policy != failover.Observe && x.leftRunning(w, f):
 		return secondPrimary
-	case x.served(w, p), w.paused:
+	case x.served(w, p), w.pause.active():
 		return fine
 	case w.hole && p == 1 && !f.blocked:
 		return blackhole
-	case x.couldServe(w, f):
+	case x.byItself(f) && x.couldServe(w, f):
 		return unserved
 	case !at.told && !f.blocked:
 		return untold
 	}
 	return fine
+}
+
+// admits judges a group whose assumptions were broken: it serves from one node,
+// or people know that it does not.
+func (x *explorer) admits(at *course, f *facts) violation {
+	w := &at.world
+	a, _ := w.acknowledges(0)
+	b, _ := w.acknowledges(1)
+	switch {
+	case f.blocked:
+		return fine
+	case a && b && w.nodes[0].clients && w.nodes[1].clients:
+		return secondPrimary
+	case !x.served(w, int(f.primary)) && !w.pause.active() && !at.told:
+		return untold
+	}
+	return fine
+}
+
+// byItself reports whether the group may help itself: by its policy, and because
+// no person goes on with what is on the record.
+func (x *explorer) byItself(f *facts) bool {
+	automatic := x.setup.Policy == "" || x.setup.Policy == failover.Automatic
+	return automatic && f.force == failover.WithinWindow
 }
 
 // served reports whether clients reach a primary that commits.
@@ -230,7 +254,7 @@ func (x *explorer) couldServe(w *world, f *facts) bool {
 		return !f.blocked
 	case !f.blocked:
 		return down && (o.role == standby || alone)
-	case f.step == failover.StepVerify && !w.denied && int(w.routes[0]) != p, x.setup.Tables > 1 && f.step == failover.StepVerify && int(w.routes[1]) != p:
+	case f.step == failover.StepVerify && n.serves() && (!w.denied && int(w.routes[0]) != p || x.setup.Tables > 1 && int(w.routes[1]) != p):
 		return true // one route is denied, and the other one is not
 	case f.step == failover.StepVerify:
 		return down && alone // the new primary has failed, too

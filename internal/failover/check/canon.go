@@ -27,6 +27,7 @@ func canonical(s failover.State) failover.State {
 		s.Ended = "" // no event of that operation comes again
 	}
 	s.Fenced = cloneFences(s.Fenced)
+	canonicalPending(&s)
 	if s.Operation != nil {
 		op := *s.Operation
 		canonicalOperation(&op)
@@ -37,8 +38,21 @@ func canonical(s failover.State) failover.State {
 		a.Trigger, a.Evidence = "", nil
 		s.Attempt = &a
 	}
+	again := stoppedAgain(s)
 	setTimes(reflect.ValueOf(&s).Elem(), "")
+	if again {
+		f := s.Fenced[s.Operation.From]
+		f.ConfirmedAt = now
+		s.Fenced[s.Operation.From] = f
+	}
 	return s
+}
+
+// stoppedAgain reports whether the old primary was read as stopped after the
+// beginning of a takeover that rests on its stop before.
+func stoppedAgain(s failover.State) bool {
+	op := s.Operation
+	return op != nil && op.Force == failover.AfterWindow && s.Fenced[op.From].ConfirmedAt.After(op.Started)
 }
 
 // quiet is how long a refusal of the minutely look is not repeated: the longest
@@ -52,9 +66,29 @@ func cloneFences(fences map[string]failover.Fence) map[string]failover.Fence {
 	cloned := make(map[string]failover.Fence, len(fences))
 	for id, f := range fences {
 		f.Epoch, f.Method, f.At = 1, "", past
+		if len(f.Groups) > 0 {
+			f.Groups = []string{ownGroup}
+		}
 		cloned[id] = f
 	}
 	return cloned
+}
+
+// canonicalPending keeps of a takeover that waits for a person whether it is one
+// of this epoch, and which alarm would be read again.
+func canonicalPending(s *failover.State) {
+	if s.Pending == nil {
+		return
+	}
+	p := *s.Pending
+	p.Trigger, p.Since = "", time.Time{}
+	if p.Epoch != s.Epoch {
+		p.Epoch = 0
+	}
+	if p.OperationID == ids[look] {
+		p.OperationID = idApproval // the next look is another operation
+	}
+	s.Pending = &p
 }
 
 // past stands for some time ago, where that is all that counts.
@@ -62,12 +96,10 @@ var past = now.Add(-time.Second)
 
 func canonicalOperation(op *failover.Operation) {
 	op.Config, op.Trigger, op.LastResult, op.CommandID = failover.Config{}, "", "", ""
-	op.Evidence, op.Phases, op.Starts = nil, nil, 0
+	op.Evidence, op.Phases, op.Starts, op.Replaced = nil, nil, 0, nil
 	op.Attempt, op.Fence.Tries = min(op.Attempt, 2), min(op.Fence.Tries, 3)
-	op.Blocked, op.Next = marker(op.Blocked), marker(op.Next)
-	if op.Step != failover.StepRestart {
-		op.StepSince = now
-	}
+	op.Blocked, op.Next, op.Isolated = marker(op.Blocked), marker(op.Next), marker(op.Isolated)
+	op.StepSince = stepAge(op)
 	if len(op.Routes) == 0 {
 		op.Routes = nil
 		return
@@ -79,6 +111,24 @@ func canonicalOperation(op *failover.Operation) {
 	}
 	op.Routes = routes
 }
+
+// stepAge keeps how long a step has lasted, where that decides: a database gets
+// some time to start by itself, and a person's command to promote by force.
+func stepAge(op *failover.Operation) time.Time {
+	old := now.Sub(op.StepSince)
+	switch {
+	case op.Force != failover.WithinWindow && old >= forcedPatience:
+		return now.Add(-forcedPatience)
+	case op.Step == failover.StepRestart:
+		return age(30 * time.Second)(op.StepSince)
+	case op.Force != failover.WithinWindow:
+		return age(forcedPatience)(op.StepSince)
+	}
+	return now
+}
+
+// forcedPatience is how long the core waits for a person's command.
+const forcedPatience = 20 * time.Minute
 
 // marker keeps whether there is a text.
 func marker(text string) string {
@@ -94,9 +144,11 @@ var times = map[string]func(time.Time) time.Time{
 	"Promoting":   expires,
 	"Deadline":    deadline,
 	"WindowEnd":   deadline,
+	"Expires":     deadline,
+	"Until":       deadline,
 	"Changed":     age(2 * time.Minute),
 	"Sent":        age(2 * time.Minute),
-	"StepSince":   age(30 * time.Second),
+	"StepSince":   exactly, // it is canonical already
 	"Started":     always,
 	"Accepted":    always,
 	"Confirmed":   always,
@@ -138,6 +190,8 @@ func age(limit time.Duration) func(time.Time) time.Time {
 }
 
 func always(time.Time) time.Time { return past }
+
+func exactly(t time.Time) time.Time { return t }
 
 // someTime is how every other time counts: recently, or not.
 var someTime = age(2 * tick)
@@ -193,6 +247,10 @@ func shift(s failover.State, d time.Duration) failover.State {
 	if s.Attempt != nil {
 		a := *s.Attempt
 		s.Attempt = &a
+	}
+	if s.Pending != nil {
+		p := *s.Pending
+		s.Pending = &p
 	}
 	move(reflect.ValueOf(&s).Elem(), d)
 	return s

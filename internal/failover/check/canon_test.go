@@ -12,6 +12,11 @@ import (
 func disturb(s failover.State) failover.State {
 	hour := now.Add(-time.Hour)
 	s.Version, s.Maintenance.Reason = 7, "patches"
+	if s.Pending != nil {
+		p := *s.Pending
+		p.Trigger, p.Since = "an alarm", hour
+		s.Pending = &p
+	}
 	for id, f := range s.Fenced {
 		f.At, f.Method = hour, "by hand"
 		s.Fenced[id] = f
@@ -25,8 +30,15 @@ func disturb(s failover.State) failover.State {
 		return s
 	}
 	op.Trigger, op.LastResult, op.CommandID, op.Starts = "an alarm", "SQL1770N", "c9", 5
+	op.Replaced = &failover.Replaced{ID: "op0", Kind: failover.Rejoin}
+	if op.Isolated != "" {
+		op.Isolated = "it is cut off"
+	}
 	op.Phases = []failover.PhaseTime{{Step: failover.StepFence, Start: hour, End: now}}
-	if op.Started = hour; op.Step != failover.StepRestart {
+	if op.Force == failover.WithinWindow {
+		op.Started = hour
+	}
+	if op.Force == failover.WithinWindow && op.Step != failover.StepRestart {
 		op.StepSince = hour
 	}
 	if op.Deadline.Before(now) {
@@ -45,12 +57,27 @@ func disturb(s failover.State) failover.State {
 // TestWhatIsDroppedDecidesNothing: states that count as equal get equal answers,
 // so that no state is left out of the search because it looks like another one.
 func TestWhatIsDroppedDecidesNothing(t *testing.T) {
-	setup := Setup{Fencing: failover.Strict, Runners: 1, Tables: 2, Begin: PrimaryLost, Swift: true, Faults: 1, Persons: Only(deedCount), Allowed: Just(MoveDenied, NodeSilent)}
-	x := newSearch(Search{Setup: setup})
-	x.run()
-	if len(x.cores.replies) < 500 {
-		t.Fatalf("only %d questions were asked", len(x.cores.replies))
+	denied := Setup{Fencing: failover.Strict, Runners: 1, Tables: 2, Begin: PrimaryLost, Swift: true, Faults: 1, Persons: Only(deedCount), Allowed: Just(MoveDenied, NodeSilent)}
+	approval := denied.with(Approves)
+	approval.Policy = failover.Approval
+	late := alone(1, RunnerDies).from(TooLate).with(Cancels, AsksLate).twice()
+	cut := guarded(1, GroupsFailed).from(CutOff).with(Rejoins)
+	cut.Cuts = true
+	asked := 0
+	for _, s := range []Setup{denied, approval, late, cut} {
+		asked += undisturbed(t, s)
 	}
+	if asked < 2000 {
+		t.Errorf("only %d questions were asked", asked)
+	}
+}
+
+// undisturbed asks every question of a search again, of states that are
+// disturbed, and returns how many there were.
+func undisturbed(t *testing.T, setup Setup) int {
+	t.Helper()
+	x := newSearch(Search{Setup: setup, Limit: 20_000})
+	x.run()
 	for q, want := range x.cores.replies {
 		next, effects := x.cores.step(disturb(clone(x.cores.state(q.core))), x.cores.event(q))
 		if got := key(canonical(next)); got != key(x.cores.states[want.core]) {
@@ -66,6 +93,7 @@ func TestWhatIsDroppedDecidesNothing(t *testing.T) {
 			}
 		}
 	}
+	return len(x.cores.replies)
 }
 
 // clone gives a state pointers and maps of its own.

@@ -53,6 +53,7 @@ const (
 	saidRefused
 	saidBlocked
 	saidEnded
+	saidOnly // what would have been done, or that a person has to approve it
 	saidOther
 )
 
@@ -70,10 +71,10 @@ const (
 	afterLong
 	recorded // what the record holds of it
 	saved    // what its runner goes on with then
-	loaded   // what a runner has in mind that reads the record
-	loadedPaused
-	forgetA // a new event of this alarm is another operation's
+	forgetA  // a new event of this alarm is another operation's
 	forgetB
+	forgetSeal // the lease has another seal than the one that is void, or none
+	loaded     // and later: what a runner has in mind that reads the record, by its maintenance
 )
 
 func newCores(config failover.Config, off failover.Rules) *cores {
@@ -216,10 +217,12 @@ func changed(s failover.State, what transform) failover.State {
 	case afterLong:
 		return shift(s, long)
 	case saved:
-		s.Epoch = 1
-	case recorded, loaded, loadedPaused:
-		s.Attempt, s.Epoch = nil, 1
-		s.Maintenance = failover.Maintenance{On: what == loadedPaused}
+		return firstEpoch(s)
+	case recorded:
+		s.Attempt, s.Maintenance = nil, failover.Maintenance{}
+		return firstEpoch(s)
+	case forgetSeal:
+		s.VoidSeal = ""
 	case forgetA, forgetB:
 		id := ids[alarmA]
 		if what == forgetB {
@@ -238,8 +241,41 @@ func changed(s failover.State, what transform) failover.State {
 			a.OperationID = ids[look]
 			s.Attempt = &a
 		}
+		if s.Pending != nil && s.Pending.OperationID == id {
+			p := *s.Pending
+			p.OperationID = idApproval
+			s.Pending = &p
+		}
+	default:
+		s.Attempt, s.Maintenance = nil, pause(what-loaded).maintenance()
+		return firstEpoch(s)
 	}
 	return s
+}
+
+// firstEpoch counts the epochs anew, as all that matters is which is newer.
+func firstEpoch(s failover.State) failover.State {
+	if p := s.Pending; p != nil {
+		moved := *p
+		moved.Epoch = 0
+		if p.Epoch == s.Epoch {
+			moved.Epoch = 1
+		}
+		s.Pending = &moved
+	}
+	s.Epoch = 1
+	return s
+}
+
+// maintenance is what a pause is on the record.
+func (p pause) maintenance() failover.Maintenance {
+	switch {
+	case p == unpaused:
+		return failover.Maintenance{}
+	case p == paused:
+		return failover.Maintenance{On: true}
+	}
+	return failover.Maintenance{On: true, Until: now.Add(time.Duration(p-expired) * tick)}
 }
 
 // facts are what the model must know of a state of the core.
@@ -247,16 +283,23 @@ type facts struct {
 	phase    failover.Phase
 	step     failover.StepName
 	kind     failover.Kind
-	fencing  failover.Fencing
+	force    failover.Force
 	id       string // of the operation
+	pending  string // operation that waits for a person
 	primary  uint8
 	from, to uint8
 	fenced   [2]bool
+	down     [2]bool // fenced, and read as stopped
+	asked    bool    // somebody has asked for its attempt, or approved it
+	approved bool
+	expires  time.Duration // until then a person may approve what is pending
+	cooling  bool          // the cool-down is in force
+	cut      bool          // the old primary was cut off
 	blocked  bool
-	ahead    bool // its epoch is not on the record yet
-	paused   bool // it was loaded in maintenance
-	watch    bool // its attempt is one of the minutely look
-	alarm    bool // its attempt has an alarm
+	ahead    bool  // its epoch is not on the record yet
+	pause    pause // as it was loaded
+	watch    bool  // its attempt is one of the minutely look
+	alarm    bool  // its attempt has an alarm
 	suspect  uint8
 	decided  failover.Kind // of its attempt
 	attempts uint8         // promotions that were sent
@@ -265,19 +308,37 @@ type facts struct {
 }
 
 func factsOf(s failover.State) facts {
-	f := facts{phase: s.Phase, primary: number(s.Primary), ahead: s.Epoch > 1, paused: s.Maintenance.On}
-	for id := range s.Fenced {
-		f.fenced[number(id)] = true
+	f := facts{phase: s.Phase, primary: number(s.Primary), ahead: s.Epoch > 1, pause: pauseOf(s.Maintenance)}
+	for id, fence := range s.Fenced {
+		f.fenced[number(id)], f.down[number(id)] = true, fence.Confirmed
+	}
+	f.cooling = now.Before(s.Cooldown)
+	if s.Pending != nil {
+		f.pending, f.expires = s.Pending.OperationID, s.Pending.Expires.Sub(now)
 	}
 	if op := s.Operation; op != nil {
-		f.step, f.kind, f.fencing, f.id = op.Step, op.Kind, op.Fencing, op.ID
+		f.step, f.kind, f.force, f.id, f.cut = op.Step, op.Kind, op.Force, op.ID, op.Isolated != ""
 		f.from, f.to, f.blocked = number(op.From), number(op.To), op.Blocked != ""
 		f.attempts, f.again, f.left = uint8(op.Promotions), op.Attempt > 1, op.Deadline.Sub(now)
 	}
 	if a := s.Attempt; a != nil {
 		f.watch, f.alarm, f.suspect, f.decided = a.Watch, a.Alarm != "", number(a.Suspect), a.Kind
+		f.approved = a.Approver != ""
+		f.asked = a.Human != "" || f.approved
 	}
 	return f
+}
+
+// pauseOf is the pause that a maintenance is.
+func pauseOf(m failover.Maintenance) pause {
+	switch left := m.Until.Sub(now); {
+	case !m.On:
+		return unpaused
+	case m.Until.IsZero():
+		return paused
+	default:
+		return expired + pause(max(0, left)/tick)
+	}
 }
 
 // running reports whether an operation runs and is not blocked.

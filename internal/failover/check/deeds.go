@@ -33,8 +33,13 @@ func (c *cores) doing(s step) string {
 		return "tries a connection through " + table + ": " + [...]string{good: "it works", failed: "it does not work"}[s.action.answer] + "."
 	case doEndMaintenance:
 		return "clears the expired maintenance."
+	case doUnseal, doUnsealOld:
+		return "takes the seal off the lease."
+	case doReadGroups:
+		return "reads the security groups of node " + n + c.fate(s) + "."
 	}
 	text := map[task]string{
+		doCut: "cuts node " + n + " off from new connections", doReconnect: "gives node " + n + " its security groups back",
 		doStop: "stops node " + n, doStart: "starts the machine of node " + n,
 		doPromote:  "sends the takeover command to node " + n,
 		doActivate: "starts the database of node " + n, doActivateAlone: "starts the database of node " + n + " without its standby",
@@ -51,11 +56,11 @@ func (c *cores) fate(s step) string {
 		return ", and AWS rejects it"
 	case StopUnknown, PromoteUnknown, StartUnknown:
 		return ", but the request is lost on its way"
-	case StopLost, PromoteLost, AnswerLost:
+	case StopLost, PromoteLost, AnswerLost, GroupsLost:
 		return "; it is done, but the answer is lost"
-	case StopLate, PromoteLate, MoveLate:
+	case StopLate, PromoteLate, MoveLate, StartLate:
 		return ", and gets no answer: the request is still on its way"
-	case MoveFailed:
+	case MoveFailed, GroupsFailed, GroupsUnread:
 		return ", and the request fails"
 	case MoveDenied:
 		return ", and has no permission to"
@@ -95,6 +100,8 @@ func (c *cores) gathering(s step) string {
 	case s.action.said != 0 || r.mode == idle:
 	case r.work[0].what() == doWait:
 		text += "; it waits for more evidence"
+	case f.decided == failover.Switchover:
+		text += "; it decides to switch over"
 	case f.decided == failover.Takeover:
 		text += "; it decides to take over"
 	case f.decided == failover.Adopt:

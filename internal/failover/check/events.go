@@ -9,6 +9,18 @@ import (
 // ids are the identifiers of operations, by what set them off.
 var ids = [...]string{alarmA: "alarm-a", alarmB: "alarm-b", look: "look", human: "human"}
 
+// sealID is the seal on the lease.
+const sealID = "seal"
+
+// idApproval is an operation that waits for a person, or has waited.
+const idApproval = "approval"
+
+// Security groups: the one that cuts a node off, and its own.
+const (
+	cutGroup = "sg-cut"
+	ownGroup = "sg-own"
+)
+
 var tables = [2]string{"rtb-1", "rtb-2"}
 
 // hint is an event of the core in a few bytes.
@@ -17,9 +29,9 @@ type hint struct {
 	node   uint8
 	table  uint8
 	answer answer
-	code   uint8 // an instance's state, an owner, a source: as the kind wants it
+	code   uint8 // an instance's state, an owner, a source, a force: as the kind wants it
 	alarms uint8 // bit n: the alarm of node n is red
-	lease  bool  // the suspect's lease has expired
+	lease  bool  // the suspect's has expired, or the primary's is sealed
 	stale  bool
 	core   coreID // what the record holds, where a claim was lost
 	views  [2]view
@@ -50,6 +62,12 @@ const (
 	retried
 	cancelled
 	rejoinAsked
+	switchAsked
+	approved
+	acknowledged
+	releaseAsked
+	groupsRead
+	groupsSet
 )
 
 type answer uint8
@@ -86,7 +104,7 @@ func (c *cores) event(q question) failover.Event {
 		}
 		return e
 	case asked:
-		return failover.Asked{At: now, Node: id, OperationID: ids[human], Actor: "ann"}
+		return failover.Asked{At: now, Node: id, OperationID: ids[human], Actor: "ann", Force: forces[h.code]}
 	case watched:
 		return c.watched(h)
 	case gathered:
@@ -146,18 +164,55 @@ func (c *cores) result(h hint, id, table string) failover.Event {
 		return failover.Reintegrated{At: now, Node: id, Outcome: outcomes[h.answer]}
 	case repaired:
 		return failover.Repaired{At: now, Table: table, Node: id, OK: h.answer == good, Error: text}
+	case groupsRead:
+		e := failover.GroupsRead{At: now, Node: id, Error: text}
+		if h.answer == good {
+			e.Groups = []string{[]string{ownGroup, cutGroup}[h.code]}
+		}
+		return e
+	case groupsSet:
+		return failover.GroupsSet{At: now, Node: id, OK: h.answer == good, Error: text}
+	}
+	return c.order(h, id)
+}
+
+// order returns the event of a person's command.
+func (c *cores) order(h hint, id string) failover.Event {
+	const actor = "ann"
+	switch h.kind {
 	case retried:
-		return failover.Retried{At: now, Actor: "ann"}
+		return failover.Retried{At: now, Actor: actor}
 	case cancelled:
-		return failover.Cancelled{At: now, Actor: "ann"}
+		return failover.Cancelled{At: now, Actor: actor}
 	case rejoinAsked:
-		return failover.RejoinAsked{At: now, Node: id, OperationID: ids[human], Actor: "ann"}
+		return failover.RejoinAsked{At: now, Node: id, OperationID: ids[human], Actor: actor}
+	case switchAsked:
+		return failover.SwitchAsked{At: now, To: id, OperationID: ids[human], Actor: actor}
+	case acknowledged:
+		return failover.Acknowledged{At: now, Actor: actor}
+	case approved:
+		return failover.Approved{At: now, OperationID: append(ids[:], idApproval)[h.code], Actor: actor}
+	case releaseAsked:
+		machines := map[string]failover.InstanceState{}
+		for i, v := range h.views {
+			machines[names[i]] = instances[v.machine]
+		}
+		return failover.ReleaseAsked{At: now, Node: id, Actor: actor, Machines: machines}
 	}
 	return nil
 }
 
+// forces by the code of a hint.
+var forces = [...]failover.Force{failover.WithinWindow, failover.AfterWindow, failover.DataLoss}
+
 func (c *cores) watched(h hint) failover.Event {
 	e := failover.Watched{At: now, OperationID: ids[look], Nodes: map[string]failover.Observation{}, Owners: map[string]string{}}
+	if h.lease {
+		e.Lease = failover.Lease{Holder: names[h.node], Epoch: 1, Sealed: true, SealID: sealID, SealedAt: now}
+		if h.stale {
+			e.Lease.SealedAt = now.Add(-sealAge * tick)
+		}
+	}
 	for i, v := range h.views {
 		e.Nodes[names[i]] = v.observation(i)
 		if h.alarms&(1<<i) != 0 {
@@ -205,12 +260,18 @@ func eni(node uint8) string { return "eni-" + names[node] }
 // setupConfig is the group's configuration: every wait lasts a tick or two.
 func setupConfig(s *Setup) failover.Config {
 	c := failover.Config{
-		Engine: "db2", VIP: "10.0.0.1", Port: 50000, Preferred: "a", Policy: failover.Automatic, Fencing: s.Fencing,
+		Engine: "db2", VIP: "10.0.0.1", Port: 50000, Preferred: "a", Policy: s.Policy, Fencing: s.Fencing,
 		Nodes:         []failover.NodeConfig{{ID: "a", Instance: "i-a", ENI: "eni-a"}, {ID: "b", Instance: "i-b", ENI: "eni-b"}},
 		Routes:        tables[:s.Tables],
 		Checkers:      map[string]string{tables[0]: "i-c"},
 		PromoteMargin: tick, PromoteDelay: tick, EvidenceWait: 2 * tick,
 		FenceTimeout: 2 * tick, PromoteTimeout: 2 * tick, RedirectTimeout: 2 * tick,
+	}
+	if s.Cuts {
+		c.Isolation = cutGroup
+	}
+	if s.Drifts {
+		c.PromoteMargin, c.MaxClockOffset = (drift+1)*tick, drift*tick // the margin must be longer
 	}
 	return c.WithDefaults()
 }

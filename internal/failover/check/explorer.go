@@ -46,6 +46,7 @@ const (
 	reaches  // a node reaches AWS again
 	renews   // the agent takes a new lease
 	misleads // an event that belongs to another group
+	intrudes // another stack acts
 	acts     // a person
 )
 
@@ -63,10 +64,20 @@ func (x *explorer) next(w *world) {
 
 // put emits a world after its nodes have noticed what changed.
 func (x *explorer) put(w world, a action) {
-	w.settle()
-	x.judge(&w)
-	w.order()
+	x.settle(&w)
 	x.emit(w, a)
+}
+
+// settle brings a world that has just changed to its canonical form, and judges
+// it.
+func (x *explorer) settle(w *world) {
+	w.settle()
+	x.tidy(w)
+	x.judge(w)
+	if x.setup.Forgives && w.wrong.forgiven() {
+		w.wrong = fine
+	}
+	w.order()
 }
 
 // spend takes a fault from what may still go wrong.
@@ -88,7 +99,7 @@ func (x *explorer) broken(w *world, f Fault, node int, change func(*world)) {
 		return
 	}
 	change(&next)
-	if next.nodes != w.nodes || next.link != w.link || next.denied != w.denied || next.hole != w.hole || next.skew != w.skew {
+	if next.nodes != w.nodes || next.link != w.link || next.denied != w.denied || next.hole != w.hole || next.skew != w.skew || next.deaf != w.deaf {
 		x.put(next, action{verb: breaks, fault: f, node: uint8(node)})
 	}
 }
@@ -114,16 +125,14 @@ func (x *explorer) invoke(w world, i int, s source, h hint, a action) {
 
 // read returns what a runner has in mind that reads the record.
 func (x *explorer) read(w *world) coreID {
-	if w.paused {
-		return x.change(w.record, loadedPaused)
-	}
-	return x.change(w.record, loaded)
+	return x.change(w.record, loaded+transform(w.pause))
 }
 
 // feed gives a runner an event, and the work that follows from it.
 func (x *explorer) feed(w *world, i uint8, h hint) reply {
 	r := &w.runners[i]
 	answer := x.ask(r.core, h)
+	x.noteStop(w, x.about(r.core), x.about(answer.core))
 	r.core, r.slept, r.offline = answer.core, false, false
 	r.dirty = r.dirty || answer.changed
 	n := 0
@@ -151,6 +160,43 @@ func (x *explorer) feed(w *world, i uint8, h hint) reply {
 		*r = runner{}
 	}
 	return answer
+}
+
+// noteStop keeps whether the standby can prove later that it lacks nothing: a
+// runner has just read that the old primary is stopped.
+func (x *explorer) noteStop(w *world, before, after *facts) {
+	for i := range w.nodes {
+		if !x.setup.proves() || before.down[i] || !after.down[i] {
+			continue
+		}
+		if w.proof = late; w.nodes[1-i].role == standby && w.nodes[1-i].window > 0 {
+			w.proof = inTime
+		}
+	}
+}
+
+// tidy drops what is of no use any more.
+func (x *explorer) tidy(w *world) {
+	if w.outdated && x.about(w.record).pending == "" && !x.approved(w) {
+		w.outdated = false
+	}
+	switch {
+	case w.proof == unproven:
+	case w.nodes[0].role == primary && w.nodes[1].role == primary: // nobody is asked for it
+		w.proof = unproven
+	case w.conn != gone:
+		w.proof = reconnected
+	}
+}
+
+// approved reports whether a runner acts on an approval.
+func (x *explorer) approved(w *world) bool {
+	for _, r := range w.runners {
+		if r.mode != idle && x.about(r.core).approved {
+			return true
+		}
+	}
+	return false
 }
 
 // done takes the first task of a runner away.

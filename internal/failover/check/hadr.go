@@ -37,6 +37,8 @@ func (w *world) disconnect() {
 		switch {
 		case n.role == primary && w.silent:
 			n.window += hadrTimeout
+		case n.role == primary && w.ahead:
+			n.window -= drift
 		case n.role == standby && w.skew:
 			n.window += skewed
 		}
@@ -46,12 +48,12 @@ func (w *world) disconnect() {
 
 // connect lets a standby that is back catch up.
 func (w *world) connect() bool {
-	_, s, ok := w.pair()
-	if w.conn != gone || !ok || s.diverged {
+	p, s, ok := w.pair()
+	if w.conn != gone || !ok || s.diverged || p.isolated || s.isolated {
 		return false
 	}
 	w.nodes[0].window, w.nodes[1].window = 0, 0
-	w.conn = catchup
+	w.conn, w.deaf = catchup, false
 	return true
 }
 
@@ -85,7 +87,7 @@ func (w *world) commit() {
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		serves := n.serves() && n.role == primary
-		n.clients = serves && (n.clients || int(w.routes[0]) == i || int(w.routes[1]) == i)
+		n.clients = serves && (n.clients || !n.isolated && (int(w.routes[0]) == i || int(w.routes[1]) == i))
 		acks, replicated := w.acknowledges(i)
 		if !acks || !n.clients {
 			continue
@@ -97,6 +99,7 @@ func (w *world) commit() {
 			}
 		}
 		w.nodes[1-i].whole = replicated
+		n.diverged = n.diverged || !replicated && w.nodes[1-i].role == primary
 	}
 }
 
@@ -117,6 +120,8 @@ func (w *world) promote(i int, forced bool) bool {
 		w.disconnect()
 	}
 	n.role, n.window, n.settled = primary, 0, false
+	o := &w.nodes[1-i]
+	o.diverged = o.diverged || !n.whole // its log goes on where this one's branches off
 	return true
 }
 
@@ -137,6 +142,13 @@ func (w *world) boot(i int) {
 	n.machine, n.impaired, n.boots = booting, false, bootTime
 }
 
+// start starts a machine that is stopped.
+func (w *world) start(i int) {
+	if w.nodes[i].machine == stopped {
+		w.boot(i)
+	}
+}
+
 func (w *world) booted(i int) {
 	w.nodes[i].machine = running
 	w.activate(i, false)
@@ -153,7 +165,7 @@ func (w *world) activate(i int, alone bool) {
 	switch {
 	case n.role == standby, alone:
 		n.database = active
-	case o.role == standby && o.serves() && w.link:
+	case o.role == standby && o.serves() && w.link && !n.isolated && !o.isolated:
 		n.database = active
 	default:
 		n.database = inactive
@@ -165,10 +177,11 @@ func (w *world) activate(i int, alone bool) {
 	}
 }
 
-// rejoin is START HADR AS STANDBY on an old primary.
+// rejoin is START HADR AS STANDBY on an old primary. One whose log has parted
+// starts, and never gets further.
 func (w *world) rejoin(i int) bool {
 	n, o := &w.nodes[i], &w.nodes[1-i]
-	if n.machine != running || n.diverged || o.role != primary || !o.serves() || !w.link {
+	if n.machine != running || o.role != primary || !o.serves() || !w.link || n.isolated || o.isolated {
 		return false
 	}
 	n.role, n.database, n.window, n.settled = standby, active, 0, false
@@ -197,7 +210,10 @@ func (w *world) pass(s *Setup, holder, ticks int) {
 				w.booted(i)
 			}
 		}
-		n.lateStop = fewer(n.lateStop, ticks)
+		n.lateStop, n.lateBoot = fewer(n.lateStop, ticks), fewer(n.lateBoot, ticks)
+		if s.zealous && s.deadMan(w, i, i == holder) {
+			w.kill(i)
+		}
 		if w.conn == peer {
 			n.settled = n.settled || ticks > 1 && n.role == standby && n.serves()
 			continue
@@ -207,20 +223,41 @@ func (w *world) pass(s *Setup, holder, ticks int) {
 			if s.Broken.has(A2) && n.role == primary {
 				left = fewer(left, 1) // its clock runs twice as fast
 			}
-			if w.deadMan(s, i, i == holder) && left <= 1 {
-				n.database, left = down, 0
+			last := s.lastLook()
+			if n.window > last && left <= last && w.conn == gone && s.deadMan(w, i, i == holder) {
+				w.kill(i)
+				continue
 			}
 			n.window = left
 		}
 	}
+	w.deaf = false
 	w.settle()
 }
 
+// kill ends a database as its own agent does. One that works is not to be ended
+// because nobody can be reached.
+func (w *world) kill(i int) {
+	if acks, _ := w.acknowledges(i); acks && w.wrong == fine {
+		w.wrong = endedAlone
+	}
+	w.nodes[i].database, w.nodes[i].window = down, 0
+}
+
+// lastLook is how many ticks before the end of its window a primary looks at its
+// lease for the last time.
+func (s *Setup) lastLook() uint8 {
+	if s.Drifts {
+		return 1 + drift
+	}
+	return 1
+}
+
 // deadMan reports whether the agent of a primary stops its database before the
-// window ends: it sees neither its standby nor its lease (R16).
-func (w *world) deadMan(s *Setup, i int, holds bool) bool {
+// window ends, where it has lost its standby: it sees no lease either (R16).
+func (s *Setup) deadMan(w *world, i int, holds bool) bool {
 	n := w.nodes[i]
-	return s.Agents && !s.Broken.has(A1) && n.role == primary && n.runs() && n.database <= hung && w.conn == gone &&
+	return s.Agents && !s.Broken.has(A1) && n.role == primary && n.runs() && n.database <= hung &&
 		(!holds || w.seal != open || n.cut)
 }
 

@@ -19,6 +19,10 @@ const (
 	notPrimary
 	tooMuch
 	unknownEffect
+	endedAlone
+	undone
+	unasked
+	outgrown
 	// What is found when all has calmed down.
 	restless
 	unserved
@@ -40,11 +44,24 @@ var verdicts = [...]string{
 	notPrimary:    "The record names a primary that never became one.",
 	tooMuch:       "The model can't hold the work of a runner.",
 	unknownEffect: "The model does not know an effect of the core.",
+	endedAlone:    "A database that works is ended because nobody can be reached, by nobody's decision.",
+	undone:        "Terraform has undone a takeover.",
+	unasked:       "Something is done by itself for which a person should have been asked.",
+	outgrown:      "A takeover begins because a person has approved an earlier one.",
 	restless:      "All is calm, and the operation neither ends nor blocks.",
 	unserved:      "All is calm, a node could serve, and none does.",
 	untold:        "All is calm, nobody serves, and nobody was told.",
 	secondPrimary: "All is calm, and a second primary is left running.",
 	blackhole:     "All is calm, the group is steady, and no connection reaches the primary.",
+}
+
+// forgiven are the promises that an assumption is needed for.
+func (v violation) forgiven() bool {
+	switch v {
+	case twoWriters, lostCommit, shotHealthy, shotByAGhost, wrongEndpoint:
+		return true
+	}
+	return false
 }
 
 func (v violation) String() string { return verdicts[v] }
@@ -59,8 +76,33 @@ func (x *explorer) judgeRecord(w *world, was *facts) {
 // judgeReturn looks at a rejoin that has just ended: the node must have been
 // read as a fit standby.
 func (x *explorer) judgeReturn(w *world, before *facts, after *facts, v view) {
-	if before.step == failover.StepPeer && after.id == "" && before.fenced[before.from] && !after.fenced[before.from] && (!v.fit || v.lost) && w.wrong == fine {
+	if before.step == failover.StepPeer && after.id == "" && before.fenced[before.from] && !after.fenced[before.from] && (!v.fit || v.lost || w.nodes[before.from].diverged) && w.wrong == fine {
 		w.wrong = falseReturn
+	}
+}
+
+// judgeClaim looks at an operation that was just put on the record: a policy may
+// want a person for it, and a person may have meant another one.
+func (x *explorer) judgeClaim(w *world, r runner) {
+	f := x.about(r.core)
+	byItself := r.source != human && !f.asked
+	switch {
+	case w.wrong != fine:
+	case f.approved && w.outdated:
+		w.wrong = outgrown
+	case byItself && (x.setup.Policy == failover.Observe || f.kind == failover.Switchover),
+		byItself && x.setup.Policy == failover.Approval && f.kind != failover.Adopt:
+		w.wrong = unasked
+	}
+}
+
+// judgeMutation looks at what a runner is about to change, where no operation
+// runs. Under the policy observe only the fence of a person's takeover is kept.
+func (x *explorer) judgeMutation(w *world, r runner, t task) {
+	f := x.about(w.record)
+	keeps := t.what() == doStop && f.fenced[t.node()]
+	if x.setup.Policy == failover.Observe && f.id == "" && r.source != human && !keeps && w.wrong == fine {
+		w.wrong = unasked
 	}
 }
 
@@ -71,7 +113,7 @@ func (x *explorer) judge(w *world) {
 	}
 	f := x.about(w.record)
 	switch {
-	case w.pausedBy && !w.paused:
+	case w.pausedBy && w.pause == unpaused:
 		w.wrong = erased
 	case f.id == "" && !w.denied && w.astray(x.setup.Tables, f.primary):
 		w.wrong = wrongEndpoint

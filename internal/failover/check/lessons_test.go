@@ -22,6 +22,14 @@ func TestEveryRuleHasItsStory(t *testing.T) {
 			t.Errorf("%s: no story without the rule, in %d states", l.Rule, l.Result.States)
 		}
 	}
+	for _, l := range learned {
+		if l.Elsewhere != "" {
+			continue
+		}
+		if r := l.Kept(l.Result.States); r.Found != "" {
+			t.Errorf("%s: with the rule kept, the same search finds: %s %q", l.Rule, r.Found, r.Story)
+		}
+	}
 	killed, searched, left := check.Killed(learned)
 	t.Logf("%d of %d rules that the model reaches have their story; without: %v", killed, searched, left)
 }

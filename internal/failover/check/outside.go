@@ -50,7 +50,10 @@ func (x *explorer) pass(w *world, span int) {
 		r.checked = false
 		r.slept = r.mode == yielding || r.work[0].what() == doWait && (!r.dirty || r.offline)
 	}
-	w.lateMove = fewer(w.lateMove, ticks)
+	if w.seal == shut {
+		w.sealed = uint8(min(sealAge, int(w.sealed)+ticks))
+	}
+	w.lateMove, w.pause = fewer(w.lateMove, ticks), w.pause.passed(ticks)
 	for _, c := range []*command{&w.cmd, &w.old} {
 		if c.state != flying || x.off(failover.R21) {
 			continue
@@ -59,7 +62,11 @@ func (x *explorer) pass(w *world, span int) {
 			*c = command{}
 		}
 	}
-	w.pass(x.setup, int(x.about(w.record).primary), ticks)
+	f := x.about(w.record)
+	w.pass(x.setup, int(f.primary), ticks)
+	if acks, _ := w.acknowledges(int(f.primary)); span > 0 && acks && f.pending != "" {
+		w.outdated = true // it works for minutes: what was to be approved is over
+	}
 }
 
 // nature is what happens without anybody's doing, and is no fault.
@@ -109,7 +116,7 @@ func (x *explorer) nature(w *world) {
 // ails reports whether the alarm of node i has a reason to be red.
 func (w *world) ails(i int) bool {
 	n := w.nodes[i]
-	if !n.serves() || n.cut || n.machine != running {
+	if !n.serves() || !n.reached() || n.machine != running {
 		return true
 	}
 	acks, _ := w.acknowledges(i)
@@ -136,7 +143,7 @@ func (x *explorer) redden(w *world, i int) {
 func (x *explorer) mayRenew(w *world) bool {
 	f := x.about(w.record)
 	n := w.nodes[f.primary]
-	return w.seal == outlived && x.setup.Agents && !f.running() && n.serves() && n.role == primary && !n.cut && !f.fenced[f.primary]
+	return w.seal == outlived && x.setup.Agents && !f.running() && n.serves() && n.role == primary && n.reached() && !f.fenced[f.primary]
 }
 
 // messages arrive: events of alarms, the minutely look, and what is late.
@@ -174,12 +181,36 @@ func (x *explorer) messages(w *world) {
 		h := hint{kind: alarmed, node: n, code: uint8(alarmA) + n}
 		x.invoke(*w, i, alarmA+source(n), h, action{verb: misleads, node: n})
 	}
+	if ok && x.off(failover.R12) {
+		x.intrude(w)
+	}
 	x.late(w)
+}
+
+// intrude lets another stack look, whose table was restored from a backup: it
+// knows nothing of what happened since (R12).
+func (x *explorer) intrude(w *world) {
+	old := x.intern(Healthy.record(x.config))
+	for _, t := range x.ask(old, x.sight(w)).work {
+		next := *w
+		switch t.what() {
+		case doRepair:
+			x.lead(&next, t.table(), t.node())
+		case doStop:
+			x.accept(&next, int(t.node()))
+		default:
+			continue
+		}
+		x.put(next, action{verb: intrudes, task: t})
+	}
 }
 
 // sight is what the minutely look sees.
 func (x *explorer) sight(w *world) hint {
 	h := hint{kind: watched}
+	if x.setup.Agents && w.seal == shut {
+		h.lease, h.stale, h.node = true, w.sealed == sealAge, x.about(w.record).primary
+	}
 	for i := range w.nodes {
 		h.views[i] = w.view(x.setup, i, false)
 		if w.nodes[i].red {
@@ -202,6 +233,14 @@ func (x *explorer) late(w *world) {
 			x.put(next, action{verb: arrives, task: doStop | task(i)})
 		}
 	}
+	for i := range w.nodes {
+		if w.nodes[i].lateBoot > 0 {
+			next := *w
+			next.nodes[i].lateBoot = 0
+			next.start(i)
+			x.put(next, action{verb: arrives, task: doStart | task(i)})
+		}
+	}
 	if w.lateMove > 0 {
 		next := *w
 		next.lateMove = 0
@@ -210,13 +249,13 @@ func (x *explorer) late(w *world) {
 		x.put(next, action{verb: arrives, task: doMove | task(w.moveTo)})
 	}
 	for k, c := range []command{w.cmd, w.old} {
-		if c.state != flying || w.nodes[c.node].cut || w.nodes[c.node].machine != running {
+		if c.state != flying || !w.nodes[c.node].reached() || w.nodes[c.node].machine != running {
 			continue
 		}
 		next := *w
 		at := []*command{&next.cmd, &next.old}[k]
 		at.state = refused
-		if x.takeover(&next, int(c.node)) {
+		if x.takeover(&next, int(c.node), c.how) {
 			at.state = succeeded
 		}
 		if k == 1 {
@@ -234,9 +273,10 @@ func (x *explorer) trouble(w *world) {
 	x.broken(w, LinkBreaks, 0, func(w *world) { w.link = false })
 	if w.conn == peer {
 		x.broken(w, LinkSilent, 0, func(w *world) { w.link, w.silent = false, true })
+		x.broken(w, LinkDeaf, 0, func(w *world) { w.link, w.deaf = false, true })
 		x.broken(w, ClockWrong, 0, func(w *world) { w.skew = true })
 	}
-	if w.routes == ([2]uint8{}) {
+	if w.routes == ([2]uint8{}) && int(w.faults) == x.setup.Faults {
 		// It happens alone: another failure takes its place on the record.
 		x.broken(w, PathBlocked, 1, func(w *world) { w.hole, w.faults = true, 0 })
 	}
@@ -264,47 +304,5 @@ func (x *explorer) troubleOf(w *world, i int) {
 	}
 	if n.serves() && n.role == primary {
 		x.broken(w, DatabaseHangs, i, func(w *world) { w.nodes[i].database = hung })
-	}
-}
-
-// persons do what people do.
-func (x *explorer) persons(w *world) {
-	if w.people == 0 {
-		return
-	}
-	f := x.about(w.record)
-	do := func(d Deed, node uint8, change func(*world) bool) {
-		next := *w
-		next.people--
-		if x.setup.may(d) && change(&next) {
-			x.put(next, action{verb: acts, deed: d, node: node})
-		}
-	}
-	command := func(d Deed, h hint) {
-		if i, ok := x.free(w); ok && x.setup.may(d) {
-			next := *w
-			next.people--
-			x.invoke(next, i, human, h, action{verb: acts, deed: d, node: h.node})
-		}
-	}
-	if f.id == "" {
-		command(Asks, hint{kind: asked, node: f.primary})
-		command(Rejoins, hint{kind: rejoinAsked, node: 1 - f.primary})
-	}
-	if f.blocked {
-		command(Resumes, hint{kind: retried})
-		command(Cancels, hint{kind: cancelled})
-	}
-	do(Swaps, 0, func(w *world) bool { return w.swap() })
-	do(Pauses, 0, func(w *world) bool { was := w.paused; w.paused, w.pausedBy = true, true; return !was })
-	do(Unpauses, 0, func(w *world) bool { was := w.paused; w.paused, w.pausedBy = false, false; return was })
-	for i := range w.nodes {
-		do(TurnsOn, uint8(i), func(w *world) bool {
-			if w.nodes[i].machine != stopped {
-				return false
-			}
-			w.boot(i)
-			return true
-		})
 	}
 }

@@ -24,6 +24,12 @@ func (p performance) ends(f Fault, h hint, change func(*world)) {
 	h.node, h.table = p.t.node(), p.t.table()
 	a := action{verb: performs, runner: p.i, task: p.t, answer: h.answer, fault: f}
 	before := p.about(next.runners[p.i].core)
+	if p.t.commands() {
+		next.runners[1-p.i].checked = false
+	}
+	if p.t.mutates() {
+		p.judgeMutation(&next, next.runners[p.i], p.t)
+	}
 	reply := p.feed(&next, p.i, h)
 	a.said = reply.said
 	if h.kind == nodeRead {
@@ -57,7 +63,7 @@ func (x *explorer) perform(w *world, i uint8) {
 		p.ends(InstanceUnread, hint{kind: instanceRead, answer: failed}, nil)
 	case doReadNode:
 		p.readNode(NoFault, false)
-		if !w.nodes[n].cut && w.nodes[n].machine == running {
+		if w.nodes[n].reached() && w.nodes[n].machine == running {
 			p.readNode(NodeSilent, true)
 		}
 	case doPromote:
@@ -67,6 +73,16 @@ func (x *explorer) perform(w *world, i uint8) {
 	case doReadRoute:
 		p.ends(NoFault, hint{kind: routeRead, code: w.routes[p.t.table()]}, nil)
 		p.ends(MoveFailed, hint{kind: routeRead, answer: failed}, nil)
+	case doEndMaintenance:
+		p.ends(NoFault, hint{}, func(w *world) {
+			if w.pause == expired { // else a person has set it anew
+				w.pause = unpaused
+			}
+		})
+	case doUnseal, doUnsealOld:
+		p.unseal()
+	case doReadGroups, doCut, doReconnect:
+		p.groups()
 	case doCheckPath:
 		h := hint{kind: pathChecked, answer: failed}
 		if w.leads(int(p.t.table()), int(n)) {
@@ -82,7 +98,7 @@ func (x *explorer) perform(w *world, i uint8) {
 // that accepts writes on node i.
 func (w *world) leads(table, i int) bool {
 	n := w.nodes[i]
-	return int(w.routes[table]) == i && n.serves() && n.role == primary && !(w.hole && i == 1)
+	return int(w.routes[table]) == i && n.serves() && n.role == primary && !n.isolated && !(w.hole && i == 1)
 }
 
 func (p performance) gather() {
@@ -91,7 +107,7 @@ func (p performance) gather() {
 	if n := w.nodes[f.suspect]; f.alarm && (n.red || p.off(failover.R1)) {
 		h.alarms = 1
 	}
-	h.lease = p.setup.Agents && (w.nodes[f.suspect].machine != running || w.nodes[f.suspect].cut)
+	h.lease = p.setup.Agents && (w.nodes[f.suspect].machine != running || !w.nodes[f.suspect].reached())
 	views := func(silent int) [2]view {
 		return [2]view{w.view(p.setup, 0, silent == 0), w.view(p.setup, 1, silent == 1)}
 	}
@@ -119,17 +135,43 @@ func (p performance) gather() {
 func (p performance) seal() {
 	w := p.w
 	holder := w.nodes[p.about(w.runners[p.i].core).suspect]
-	p.ends(NoFault, hint{kind: sealed}, func(w *world) { w.shut(p.off(failover.R10)) })
-	if p.setup.Agents && w.seal == open && holder.machine == running && !holder.cut {
+	p.ends(NoFault, hint{kind: sealed}, func(w *world) {
+		if !p.off(failover.R10) {
+			p.forgetSeal(w)
+			w.seal, w.sealed = shut, 0
+		}
+	})
+	if p.setup.Agents && w.seal == open && holder.machine == running && holder.reached() {
 		p.ends(NoFault, hint{kind: sealed, answer: failed}, nil) // it renewed meanwhile
 	}
 	p.ends(RecordDown, hint{kind: sealed, answer: failed}, nil)
 }
 
-// shut seals the lease, where the rule is kept.
-func (w *world) shut(not bool) {
-	if !not {
-		w.seal = shut
+// unseal takes the seal off the lease, if it is still the one that was seen.
+func (p performance) unseal() {
+	p.ends(NoFault, hint{}, func(w *world) {
+		if w.seal == shut && p.t.what() == doUnseal {
+			w.seal, w.sealed = open, 0
+			p.forgetSeal(w)
+		}
+	})
+	p.ends(RecordDown, hint{}, nil)
+}
+
+// forgetSeal makes whatever is known of the seal on the lease old.
+func (x *explorer) forgetSeal(w *world) {
+	w.record = x.change(w.record, forgetSeal)
+	for i := range w.runners {
+		r := &w.runners[i]
+		if r.mode == idle {
+			continue
+		}
+		r.core = x.change(r.core, forgetSeal)
+		for k, t := range r.work {
+			if t == doUnseal {
+				r.work[k] = doUnsealOld
+			}
+		}
 	}
 }
 
@@ -195,112 +237,4 @@ func (x *explorer) lead(w *world, table, node uint8) {
 	if x.setup.Tables == 1 {
 		w.routes[1] = node
 	}
-}
-
-// onNode starts machines and runs commands on nodes, but for the promotion.
-func (p performance) onNode() {
-	n := int(p.t.node())
-	node := p.w.nodes[n]
-	kind := started
-	var do func(*world) bool
-	switch p.t.what() {
-	case doStart:
-		p.ends(NoFault, hint{kind: started}, func(w *world) {
-			if w.nodes[n].machine == stopped {
-				w.boot(n)
-			}
-		})
-		p.ends(StartUnknown, hint{kind: started, answer: unknown}, nil)
-		return
-	case doActivate, doActivateAlone:
-		do = func(w *world) bool {
-			if w.nodes[n].database >= inactive {
-				w.activate(n, p.t.what() == doActivateAlone)
-			}
-			return w.nodes[n].serves()
-		}
-	case doReintegrate:
-		kind = reintegrated
-		do = func(w *world) bool { return w.rejoin(n) }
-	default:
-		next := *p.w
-		next.wrong = unknownEffect
-		p.put(next, action{verb: performs, task: p.t})
-		return
-	}
-	if node.cut || node.machine != running {
-		p.ends(NoFault, hint{kind: kind, answer: unknown}, nil)
-		return
-	}
-	test := *p.w
-	h := hint{kind: kind}
-	if !do(&test) {
-		h.answer = failed
-	}
-	p.ends(NoFault, h, func(w *world) { do(w) })
-	p.ends(CommandFailed, hint{kind: kind, answer: failed}, nil)
-	p.ends(AnswerLost, hint{kind: kind, answer: unknown}, func(w *world) { do(w) })
-}
-
-// promote sends the promotion, or asks for the one that was sent (R21).
-func (p performance) promote() {
-	f := p.about(p.w.runners[p.i].core)
-	n := p.t.node()
-	ticks := uint8(max(0, (f.left+tick-1)/tick))
-	if c := p.w.cmd; c.attempt == f.attempts && c.node == n {
-		switch c.state {
-		case succeeded:
-			p.ends(NoFault, hint{kind: promoted}, nil)
-			return
-		case refused:
-			p.ends(NoFault, hint{kind: promoted, answer: failed}, nil)
-			return
-		case flying:
-			p.ends(NoFault, hint{kind: promoted, answer: unknown}, nil)
-			return
-		}
-	}
-	send := func(w *world, s progress) {
-		if w.cmd.state == flying {
-			w.old = w.cmd
-		}
-		w.cmd = command{state: s, node: n, attempt: f.attempts, left: ticks}
-	}
-	node := p.w.nodes[n]
-	switch {
-	case node.cut || node.machine != running && node.machine != stopped:
-		p.ends(NoFault, hint{kind: promoted, answer: unknown}, func(w *world) {
-			if send(w, flying); ticks == 0 && !p.off(failover.R21) {
-				w.cmd.state = refused
-			}
-		})
-		return
-	case node.machine == stopped:
-		p.ends(NoFault, hint{kind: promoted, answer: failed}, func(w *world) { send(w, refused) })
-		return
-	}
-	h := hint{kind: promoted}
-	test := *p.w
-	state := succeeded
-	if ticks == 0 && !p.off(failover.R21) || !p.takeover(&test, int(n)) {
-		h.answer, state = failed, refused
-	}
-	run := func(w *world) {
-		send(w, state)
-		if state == succeeded {
-			p.takeover(w, int(n))
-		}
-	}
-	p.ends(NoFault, h, run)
-	p.ends(PromoteLost, hint{kind: promoted, answer: unknown}, run)
-	p.ends(PromoteUnknown, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, unsent) })
-	if ticks > 0 || p.off(failover.R21) {
-		p.ends(PromoteLate, hint{kind: promoted, answer: unknown}, func(w *world) { send(w, flying) })
-	}
-	p.ends(CommandFailed, hint{kind: promoted, answer: failed}, func(w *world) { send(w, refused) })
-}
-
-// takeover is the document that runs on the node.
-func (x *explorer) takeover(w *world, i int) bool {
-	return w.promote(i, x.off(failover.R19) || x.setup.Broken.has(A4))
 }

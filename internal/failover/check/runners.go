@@ -17,7 +17,7 @@ func (x *explorer) run(w *world, i uint8) {
 		x.claim(w, i)
 	case r.dirty && !r.offline:
 		x.save(w, i)
-	case x.off(failover.R24) && w.paused && x.about(w.record).running():
+	case x.off(failover.R24) && w.pause.active() && x.about(w.record).running():
 		next := *w
 		next.runners[i] = runner{}
 		x.put(next, action{verb: dies, runner: i})
@@ -79,7 +79,7 @@ func (x *explorer) record(w *world, i uint8) {
 	f, was := x.about(r.core), x.about(w.record)
 	w.record = x.change(r.core, recorded)
 	if x.off(failover.R11) {
-		w.paused = f.paused
+		w.pause = f.pause
 	}
 	o := &w.runners[1-i]
 	if o.mode != idle {
@@ -93,8 +93,12 @@ func (x *explorer) record(w *world, i uint8) {
 		}
 	}
 	x.judgeRecord(w, was)
+	if is := x.about(w.record); is.pending != "" && (was.pending == "" || is.expires > was.expires) {
+		w.outdated = false
+	}
 	if f.ahead && w.seal == shut {
-		w.seal = outlived
+		w.seal, w.sealed = outlived, 0
+		x.forgetSeal(w)
 	}
 	if is := x.about(w.record); is.id != was.id && w.cmd.state != unsent {
 		if w.cmd.state == flying {
@@ -177,11 +181,12 @@ func (x *explorer) check(w *world, i uint8) {
 func (x *explorer) claim(w *world, i uint8) {
 	r := w.runners[i]
 	a := action{verb: claims, runner: i}
-	if r.behind && !x.setup.Broken.has(A3) || w.paused {
+	if r.behind && !x.setup.Broken.has(A3) || w.pause.active() {
 		x.lost(w, i, a)
 		return
 	}
 	next := *w
+	x.judgeClaim(&next, next.runners[i])
 	x.record(&next, i)
 	granted := next
 	next.runners[i].done()

@@ -73,7 +73,7 @@ func (s Search) Run() Result {
 }
 
 func newSearch(s Search) *search {
-	x := &search{Search: s, seed: maphash.MakeSeed(), seen: newSet(true), calmed: newSet(false), coverage: newCoverage()}
+	x := &search{Search: s, seed: maphash.MakeSeed(), seen: newSet(true), calmed: newSet(false), coverage: NewCoverage()}
 	x.cores = newCores(setupConfig(&x.Setup), x.Setup.Off)
 	return x
 }
@@ -133,7 +133,7 @@ func (x *search) note(e *expander) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.steps.Add(e.count)
-	x.coverage.merge(e.covered)
+	x.coverage.Merge(e.covered)
 }
 
 func (x *search) stopped() bool {
@@ -156,7 +156,7 @@ type expander struct {
 }
 
 func (x *search) expander(out *[]world) *expander {
-	e := &expander{search: x, out: out, covered: newCoverage()}
+	e := &expander{search: x, out: out, covered: NewCoverage()}
 	m := x.cores.mind()
 	e.explorer = explorer{mind: m, setup: &x.Setup, emit: e.emit}
 	e.calmer = newCalmer(m, &x.Setup)

@@ -49,6 +49,8 @@ func (c *cores) runnerSentence(s step) string {
 			t += ", and will be delivered again"
 		}
 		return t + "." + c.outcome(s)
+	case intrudes:
+		return "Another stack, whose table is a restored one, looks: its record says node a is primary. It " + c.doing(s)
 	case misleads:
 		return "An event of another group's alarm names node " + n + " in its text, and starts a function." + c.outcome(s)
 	case looks:
@@ -84,6 +86,7 @@ func (c *cores) actor(s step) string {
 var faultTexts = [faultCount]string{
 	LinkBreaks:     "The link between the nodes breaks.%.0s",
 	LinkSilent:     "The link between the nodes goes silent.%.0s",
+	LinkDeaf:       "The link between the nodes goes silent, and the standby has not noticed yet.%.0s",
 	NodeCut:        "Node %s loses its way to AWS's services.",
 	PowerLost:      "The machine of node %s loses its power.",
 	HostFrozen:     "The host of node %s freezes.",
@@ -98,14 +101,23 @@ var faultTexts = [faultCount]string{
 }
 
 var deedTexts = [deedCount]string{
-	Asks:     "A person asks for a takeover from node %s.",
-	Resumes:  "A person resumes the blocked operation.%.0s",
-	Cancels:  "A person cancels the blocked operation.%.0s",
-	Pauses:   "A person sets maintenance.%.0s",
-	Unpauses: "A person ends maintenance.%.0s",
-	Swaps:    "An operator switches the roles by hand.%.0s",
-	Rejoins:  "A person asks for node %s back as standby.",
-	TurnsOn:  "A person starts the machine of node %s.",
+	Asks:         "A person asks for a takeover from node %s.",
+	AsksLate:     "A person asks for a takeover from node %s after the window.",
+	AcceptsLoss:  "A person asks for a takeover from node %s and accepts that commits may be lost.",
+	Switches:     "A person asks for node %s as primary.",
+	Approves:     "A person approves the takeover that waits.%.0s",
+	Acknowledges: "A person acknowledges the last takeover.%.0s",
+	Releases:     "A person asks for the end of the fence of node %s.",
+	Seizes:       "An operator takes over by hand on node %s, by force within its window.",
+	PausesFor:    "A person sets maintenance for twenty seconds.%.0s",
+	Applies:      "A person runs terraform apply, for which node a is the preferred primary.%.0s",
+	Resumes:      "A person resumes the blocked operation.%.0s",
+	Cancels:      "A person cancels the blocked operation.%.0s",
+	Pauses:       "A person sets maintenance.%.0s",
+	Unpauses:     "A person ends maintenance.%.0s",
+	Swaps:        "An operator switches the roles by hand.%.0s",
+	Rejoins:      "A person asks for node %s back as standby.",
+	TurnsOn:      "A person starts the machine of node %s.",
 }
 
 // outcome is what people are told by a step.
@@ -115,6 +127,10 @@ func (c *cores) outcome(s step) string {
 		return " The operation is blocked, and people are told."
 	case s.action.said&saidRefused != 0:
 		return " It refuses, and people are told why."
+	case s.action.said&saidOnly != 0 && c.about(s.after.record).pending == "" && c.about(s.after.runners[s.action.runner].core).pending == "":
+		return " It only says what it would have done."
+	case s.action.said&saidOnly != 0:
+		return " It wants the approval of a person."
 	case s.action.said&saidEnded != 0:
 		return " The operation ends."
 	}
@@ -126,6 +142,8 @@ func (c *cores) arrival(s step) string {
 	switch s.action.task.what() {
 	case doStop:
 		return "A stop that was sent before arrives: the machine of node " + n + " begins to stop."
+	case doStart:
+		return "A start that was sent before arrives: the machine of node " + n + " starts."
 	case doMove:
 		return "A move of the route that was sent before arrives: the endpoint leads to node " + n + "."
 	}
@@ -199,6 +217,8 @@ func (c *cores) claiming(s step) string {
 		return fmt.Sprintf("claims the group for a takeover from node %s to node %s, and marks node %s as fenced.", names[f.from], names[f.to], names[f.from])
 	case failover.Adopt:
 		return fmt.Sprintf("claims the group to follow node %s, which is primary already.", names[f.to])
+	case failover.Switchover:
+		return fmt.Sprintf("claims the group for a switchover from node %s to node %s.", names[f.from], names[f.to])
 	case failover.Restart:
 		return fmt.Sprintf("claims the group to start node %s again.", names[f.from])
 	}

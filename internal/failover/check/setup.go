@@ -7,11 +7,14 @@ type Setup struct {
 	Name    string
 	Begin   Begin
 	Fencing failover.Fencing
-	Agents  bool // on both nodes: probes, lease and dead-man
-	Runners int  // at the same time, at most 2
-	Tables  int  // route tables, at most 2
-	Faults  int  // how many may happen, one after the other or at once
-	People  int  // things that people may do
+	Policy  failover.Policy // "" = automatic
+	Agents  bool            // on both nodes: probes, lease and dead-man
+	Runners int             // at the same time, at most 2
+	Tables  int             // route tables, at most 2
+	Cuts    bool            // a security group cuts off whoever does not stop
+	Drifts  bool            // the clock of the primary is ahead, within its bound
+	Faults  int             // how many may happen, one after the other or at once
+	People  int             // things that people may do
 
 	// Sweep lets nothing go wrong after the last fault: each one happens at every
 	// moment, and then the group is seen to come to rest.
@@ -27,6 +30,12 @@ type Setup struct {
 	Persons Deeds          // 0: all
 	Off     failover.Rules // that are left out
 	Broken  Assumptions    // that do not hold
+
+	// Forgives lets a promise be broken in the course of things: what counts is
+	// where the group comes to rest, and what people were told.
+	Forgives bool
+	// zealous agents end a primary that has lost its lease alone.
+	zealous bool
 }
 
 // Begin is where a search begins: the later, the deeper it gets for the same
@@ -40,6 +49,9 @@ const (
 	PrimaryCut               // the primary has lost its way to AWS, and its standby
 	TakenOver                // a takeover to node b is over, node a is stopped and fenced
 	RoleUnknown              // a takeover to node b is under way, which was promoted and can't be read
+	TooLate                  // a takeover came too late, and node a, stopped in time, can't be started
+	CutOff                   // as TakenOver, and the stop hung so long that node a was cut off
+	LossUnknown              // as TakenOver, and node a had committed alone what node b lacks
 )
 
 // Assumption is one of those that the design names.
@@ -88,9 +100,14 @@ const (
 	MoveDenied           // a permission is missing
 	MoveLate             // no answer; it arrives later
 	StartUnknown         // no answer; nothing started
+	StartLate            // no answer; it starts later
+	GroupsUnread         // the security groups of a node can't be read
+	GroupsFailed         // or not be replaced
+	GroupsLost           // they are replaced, and the answer is lost
 	CommandFailed        // a command on a node fails
 	LinkBreaks           // between the nodes, and both notice
 	LinkSilent           // between the nodes, and the primary notices later
+	LinkDeaf             // between the nodes, and the standby notices later
 	NodeCut              // a node loses its way to AWS's services
 	PowerLost            // the machine stops
 	HostFrozen           // the machine reads as running and does nothing
@@ -124,19 +141,28 @@ type Deed uint8
 
 // The deeds.
 const (
-	Asks     Deed = iota // for a takeover
-	Resumes              // a blocked operation
-	Cancels              // a blocked operation
-	Pauses               // maintenance on
-	Unpauses             // maintenance off
-	Swaps                // takes over by hand, gracefully
-	Rejoins              // asks for the old primary back
-	TurnsOn              // starts a stopped machine
+	Asks         Deed = iota // for a takeover
+	AsksLate                 // for one after the window, because nothing would be lost
+	AcceptsLoss              // asks for one, whatever is lost
+	Switches                 // asks for the other node as primary
+	Approves                 // a takeover that waits for it
+	Acknowledges             // the last takeover
+	Resumes                  // a blocked operation
+	Cancels                  // a blocked operation
+	Releases                 // a fenced node
+	Pauses                   // maintenance on
+	PausesFor                // a while
+	Unpauses                 // maintenance off
+	Swaps                    // takes over by hand, gracefully
+	Seizes                   // and by force, where the primary does not serve
+	Rejoins                  // asks for the old primary back
+	TurnsOn                  // starts a stopped machine
+	Applies                  // runs Terraform
 	deedCount
 )
 
 // Deeds is a set of them.
-type Deeds uint16
+type Deeds uint32
 
 // Only returns a set of deeds.
 func Only(list ...Deed) (s Deeds) {
@@ -148,45 +174,5 @@ func Only(list ...Deed) (s Deeds) {
 
 func (s *Setup) may(d Deed) bool { return s.Persons == 0 || s.Persons&(1<<d) != 0 }
 
-// record is what the record holds at the beginning.
-func (b Begin) record(c failover.Config) failover.State {
-	s := failover.State{Group: "orders", Config: c, Epoch: 1, Primary: names[0], Phase: failover.Steady, Changed: now.Add(-long)}
-	if b == TakenOver {
-		s.Primary, s.Changed = names[1], now
-		s.Cooldown = now.Add(c.Cooldown)
-		s.Fenced = map[string]failover.Fence{names[0]: {Epoch: 1, Method: "stop", At: now, Confirmed: true, ConfirmedAt: now}}
-	}
-	if b == RoleUnknown {
-		s.Phase, s.Fenced = failover.TakingOver, map[string]failover.Fence{names[0]: {Epoch: 1, Method: "stop", At: now, Confirmed: true, ConfirmedAt: now}}
-		s.Operation = &failover.Operation{
-			ID: ids[look], Kind: failover.Takeover, From: names[0], To: names[1], Step: failover.StepConfirm, Attempt: 1, Promotions: 1,
-			Started: now, StepSince: now, Deadline: now.Add(c.PromoteTimeout), ReadSince: now, Fencing: failover.Strict, Config: c,
-			Fence: failover.FenceProgress{Accepted: now, Confirmed: now},
-		}
-	}
-	return s
-}
-
-// start is the world at the beginning.
-func (s *Setup) start(record coreID) world {
-	w := world{link: true, record: record, faults: uint8(s.Faults), people: uint8(s.People)}
-	w.nodes[0] = node{role: primary, whole: true, clients: true}
-	w.nodes[1] = node{role: standby, whole: true, settled: true}
-	switch s.Begin {
-	case PrimaryLost:
-		w.halt(0, stopped)
-	case PrimaryCut:
-		w.link, w.nodes[0].cut = false, true
-	case TakenOver:
-		w.halt(0, stopped)
-		w.promote(1, false)
-		w.routes = [2]uint8{1, 1}
-	case RoleUnknown:
-		w.halt(0, stopped)
-		w.promote(1, false)
-		w.cmd = command{state: succeeded, node: 1, attempt: 1}
-		w.nodes[1].cut = true
-	}
-	w.settle()
-	return w
-}
+// proves reports whether it matters when a stop was read.
+func (s *Setup) proves() bool { return s.People > 0 && s.may(AsksLate) }

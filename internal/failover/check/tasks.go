@@ -1,6 +1,10 @@
 package check
 
-import "github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+import (
+	"slices"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
 
 // task is an effect in one byte: what, and on which node and route table.
 type task uint8
@@ -24,6 +28,11 @@ const (
 	doWait
 	doRepair
 	doEndMaintenance
+	doReadGroups
+	doCut
+	doReconnect
+	doUnseal
+	doUnsealOld // a seal that is not on the lease any more
 	doUnknown
 )
 
@@ -34,7 +43,17 @@ func (t task) table() uint8 { return uint8(t >> 1 & 1) }
 // mutates reports whether a task changes something outside the record.
 func (t task) mutates() bool {
 	switch t.what() {
-	case doStop, doStart, doActivate, doActivateAlone, doReintegrate, doPromote, doMove, doRepair:
+	case doStop, doStart, doActivate, doActivateAlone, doReintegrate, doPromote, doMove, doRepair, doCut, doReconnect:
+		return true
+	}
+	return false
+}
+
+// commands reports whether a task is a command on a node. It takes some seconds,
+// longer than a look at the record stays good (R22).
+func (t task) commands() bool {
+	switch t.what() {
+	case doActivate, doActivateAlone, doReintegrate, doPromote:
 		return true
 	}
 	return false
@@ -90,6 +109,15 @@ func taskOf(e failover.Effect) (task, said) {
 		return at(on(doRepair, e.Node), e.Table), 0
 	case failover.EndMaintenance:
 		return doEndMaintenance, 0
+	case failover.Unseal:
+		return doUnseal, 0
+	case failover.ReadGroups:
+		return on(doReadGroups, e.Node), 0
+	case failover.SetGroups:
+		if slices.Equal(e.Groups, []string{cutGroup}) {
+			return on(doCut, e.Node), 0
+		}
+		return on(doReconnect, e.Node), 0
 	}
 	return doUnknown, 0
 }
@@ -104,6 +132,8 @@ func saidBy(e failover.Entry) said {
 		return saidBlocked
 	case "ended":
 		return saidEnded
+	case "would_have_acted", "approval_wanted":
+		return saidOnly
 	}
 	return saidOther
 }

@@ -20,6 +20,7 @@ type view struct {
 	lost     bool // it does not hear its partner
 	settled  bool
 	skew     bool
+	proof    proof
 	probe    probe // of its agent
 	deadMan  bool
 }
@@ -37,13 +38,13 @@ func (w *world) view(s *Setup, i int, silent bool) view {
 	n := w.nodes[i]
 	v := view{machine: n.machine, impaired: n.machine == frozen || n.impaired, deadMan: s.Agents}
 	acks, _ := w.acknowledges(i)
-	if s.Agents && !n.cut && n.machine == running {
+	if s.Agents && n.reached() && n.machine == running {
 		v.probe = fails
 		if acks || n.role == standby && n.serves() {
 			v.probe = commits
 		}
 	}
-	if n.cut || n.machine != running || silent {
+	if !n.reached() || n.machine != running || silent {
 		return v
 	}
 	v.answers, v.database = true, n.database
@@ -61,6 +62,8 @@ func (w *world) view(s *Setup, i int, silent bool) view {
 		v.waits = v.lost && n.window > 0
 		return v
 	}
+	v.lost = v.lost && !w.deaf
+	v.proof = w.proof
 	v.fit = w.conn == peer || w.conn == gone && n.window > 0
 	v.settled, v.skew = n.settled, w.skew
 	switch {
@@ -106,6 +109,9 @@ func (v view) observation(i int) failover.Observation {
 		return o
 	}
 	o.WaitsForStandby = v.waits
+	if v.role == primary && !v.lost {
+		o.BlockedUntil = now.Add(peerWindow * tick)
+	}
 	if v.role == primary {
 		return o
 	}
@@ -115,11 +121,26 @@ func (v view) observation(i int) failover.Observation {
 	if v.settled {
 		o.ConnectedSince = now.Add(-while)
 	}
+	o.ProvenUntil, o.HeardLast = v.proof.times()
 	if v.fit {
 		o.Fitness = failover.Fit
 		o.PromoteUntil = now.Add(time.Duration(v.window) * tick)
 	}
 	return o
+}
+
+// times are until when the standby certainly had every commit, and when it heard
+// its primary last, as compared with the stop, which counts as just read.
+func (p proof) times() (until, heard time.Time) {
+	switch p {
+	case inTime:
+		return now.Add(tick), now.Add(-long)
+	case late:
+		return now.Add(-long), now.Add(-long)
+	case reconnected:
+		return now.Add(tick), now.Add(tick)
+	}
+	return time.Time{}, time.Time{}
 }
 
 // evidence is what a suspect's own view says against it.

@@ -13,6 +13,7 @@ const (
 	hadrTimeout = 1 // HADR_TIMEOUT: a primary notices a silent break that much later
 	bootTime    = 3 // until a database is up again: longer than a promotion may take
 	skewed      = 2 // ticks by which a wrong clock of the standby is behind
+	drift       = 1 // ticks by which the window of a primary is shorter whose clock is ahead within its bound
 )
 
 type machine uint8
@@ -55,11 +56,13 @@ type node struct {
 	window   uint8 // disconnected: ticks in which a primary waits, or a standby may be forced
 	settled  bool  // as standby: in peer state for some minutes
 	cut      bool  // it reaches none of AWS's services, and they not it
+	isolated bool  // a security group cuts it off from new connections
 	impaired bool  // its status check fails for no reason
 	red      bool  // its alarm
 	event    event // of its alarm, on its way
 	boots    uint8 // ticks until it has booted
 	lateStop uint8 // ticks in which a stop that was sent may still arrive
+	lateBoot uint8 // the same of a start
 }
 
 type event uint8
@@ -114,10 +117,21 @@ const (
 // command is a promotion on its way to a node.
 type command struct {
 	state   progress
+	how     how
 	node    uint8
 	attempt uint8
 	left    uint8 // ticks until its deadline
 }
+
+// how a promotion goes about it.
+type how uint8
+
+const (
+	inWindow how = iota
+	byForce      // although the window is over
+	anyway       // whatever the standby lacks
+	inOrder      // with the help of the primary
+)
 
 type progress uint8
 
@@ -134,14 +148,19 @@ type world struct {
 	link     bool // between the nodes
 	conn     connection
 	silent   bool     // the primary does not know of the break yet
+	deaf     bool     // the standby does not
 	skew     bool     // the standby's clock is behind
+	ahead    bool     // the primary's is ahead, within what is allowed
 	routes   [2]uint8 // node that each route table leads to
 	denied   bool     // moving the first route is not permitted
 	hole     bool     // the way to node b is blocked by a security group
 	record   coreID
 	seal     seal
-	paused   bool // maintenance on the record
-	pausedBy bool // and as the person wants it
+	sealed   uint8 // ticks since, at most sealAge
+	proof    proof
+	pause    pause // maintenance on the record
+	pausedBy bool  // and as the person wants it
+	outdated bool  // the takeover that waits for a person is about an earlier failure
 	cmd, old command
 	lateMove uint8 // ticks in which a route move may still arrive
 	moveTo   uint8
@@ -150,6 +169,41 @@ type world struct {
 	people   uint8 // things that people may still do
 	wrong    violation
 }
+
+// pause is maintenance on the record.
+type pause uint8
+
+const (
+	unpaused pause = iota
+	paused         // until it is ended
+	expired        // and nobody has ended it yet
+	expiring       // within a tick for each one from here
+)
+
+// pauseTicks is how long maintenance with an end lasts.
+const pauseTicks = 2
+
+// active reports whether maintenance is in force.
+func (p pause) active() bool { return p == paused || p >= expiring }
+
+// passed is maintenance some ticks later.
+func (p pause) passed(ticks int) pause {
+	if p < expiring {
+		return p
+	}
+	return expired + pause(fewer(uint8(p-expired), ticks))
+}
+
+// proof is what the standby can tell about the stop of its primary: the record
+// knows when that was read, and the standby until when it had every commit.
+type proof uint8
+
+const (
+	unproven    proof = iota
+	inTime            // the stop came first
+	late              // or not
+	reconnected       // they were connected again since
+)
 
 type seal uint8
 
@@ -160,6 +214,10 @@ const (
 	shut
 	outlived
 )
+
+// sealAge is after how many ticks a seal that nobody has followed counts as left
+// behind.
+const sealAge = 2
 
 // primaryNode returns the node that is primary on its disk, and whether just
 // one is.
@@ -175,6 +233,9 @@ func (w *world) primaryNode() (int, bool) {
 
 // runs reports whether programs run on the machine.
 func (n node) runs() bool { return n.machine == running || n.machine == stopping }
+
+// reached reports whether new connections from and to the machine work.
+func (n node) reached() bool { return !n.cut && !n.isolated }
 
 // serves reports whether the database works, whatever its role.
 func (n node) serves() bool { return n.runs() && n.database == active }
