@@ -67,6 +67,19 @@ func TestLeaseOfSQLLatencyMetric(t *testing.T) {
 	})
 }
 
+// A probe whose lost values would look healthy, or that lasts into the next one,
+// is refused by the plan.
+func TestUnsafeSQLLatencyMetric(t *testing.T) {
+	startAWS(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{Config: probeConfig(`sentinel_milliseconds = 20000`), PlanOnly: true, ExpectError: regexp.MustCompile(`(?s)not\s+above\s+the\s+threshold`)},
+			{Config: probeConfig(`timeout_seconds = 20`), PlanOnly: true, ExpectError: regexp.MustCompile(`(?s)as\s+long\s+as\s+the\s+interval`)},
+		},
+	})
+}
+
 // The policy as a data source says the same as the resource.
 func TestHostPolicyDocument(t *testing.T) {
 	startAWS(t)

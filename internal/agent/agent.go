@@ -242,8 +242,8 @@ func (a *Agent) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if probe.Interval <= 0 || probe.Timeout <= 0 || probe.Timeout >= probe.Interval {
-		return fmt.Errorf("probe of node %s: timeout %s must be above 0 and below interval %s", a.Node, probe.Timeout, probe.Interval)
+	if err := runnable(probe); err != nil {
+		return err
 	}
 	state, err := a.Record.Load(ctx, a.Group)
 	if err != nil {
@@ -257,6 +257,20 @@ func (a *Agent) refresh(ctx context.Context) error {
 	defer a.mu.Unlock()
 	a.declared = declaration{state, probe, a.mono()}
 	return nil
+}
+
+// runnable refuses a probe that would say something else than it should.
+func runnable(p statetable.Probe) error {
+	why := ""
+	switch {
+	case p.Interval <= 0 || p.Timeout <= 0 || p.Timeout >= p.Interval:
+		why = fmt.Sprintf("timeout %s must be above 0 and below interval %s", p.Timeout, p.Interval)
+	case p.Sentinel <= p.Threshold:
+		why = fmt.Sprintf("sentinel %s must be above threshold %s, or a lost probe would look healthy", p.Sentinel, p.Threshold)
+	default:
+		return nil
+	}
+	return fmt.Errorf("probe of node %s: %s: correct the resource hadr_sql_latency_metric of this node", p.Node, why)
 }
 
 // keep refreshes a declaration that has grown old, and returns the newest. It

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
 
 func TestMeasures(t *testing.T) {
@@ -112,6 +114,26 @@ func TestVirtualAddress(t *testing.T) {
 	}
 }
 
+// TestVirtualAddressIsAssertedAgain: at every tick, and never again once the
+// node is not the recorded primary.
+func TestVirtualAddressIsAssertedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := primaryHost()
+		h.vip = "10.99.0.1"
+		h.after(31*time.Second, func() { h.bound = false }) // by a network manager
+		h.after(55*time.Second, func() {
+			if !h.bound {
+				t.Error("a dropped address is not bound again")
+			}
+			h.bound, h.primary = false, "b" // taken over, though its database does not know
+		})
+		measure(t, h, 3*time.Minute)
+		if h.bound {
+			t.Error("an old primary binds the address")
+		}
+	})
+}
+
 // TestTakenOver: the new primary's agent connects as soon as the record names
 // its node, although it held an older record.
 func TestTakenOver(t *testing.T) {
@@ -168,6 +190,29 @@ func (f respond) RoundTrip(*http.Request) (*http.Response, error) {
 	h := http.Header{}
 	h.Set("Date", f())
 	return &http.Response{StatusCode: 200, Header: h, Body: http.NoBody}, nil
+}
+
+// TestUnsafeProbe: a probe whose lost values would look healthy, or whose
+// time-out would delay the next one, is not run.
+func TestUnsafeProbe(t *testing.T) {
+	for name, change := range map[string]func(*statetable.Probe){
+		"the value of a lost probe is at the threshold": func(p *statetable.Probe) { p.Sentinel = p.Threshold },
+		"the time-out is the interval":                  func(p *statetable.Probe) { p.Timeout = p.Interval },
+		"there is no interval":                          func(p *statetable.Probe) { p.Interval = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, log := primaryHost(), &journal{}
+				h.amend = change
+				a := h.agent("a")
+				a.Log = slog.New(log)
+				run(t, a, time.Minute)
+				if told := log.warnings(); len(told) != 1 || !strings.Contains(told[0], "hadr_sql_latency_metric") || len(h.values) > 0 {
+					t.Errorf("%d values, told:\n%s", len(h.values), strings.Join(told, "\n"))
+				}
+			})
+		})
+	}
 }
 
 func TestServerClock(t *testing.T) {

@@ -24,6 +24,8 @@ type host struct {
 	primary   string
 	recordErr error
 
+	amend func(*statetable.Probe)
+
 	vip    string
 	bound  bool
 	values []float64
@@ -89,11 +91,15 @@ func (h *host) Load(context.Context, string) (failover.State, error) {
 func (h *host) ReadProbe(context.Context, string, string) (statetable.Probe, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return statetable.Probe{
+	p := statetable.Probe{
 		Group: "orders", Node: "a", Namespace: "HADR", Metric: "SQLLatency",
 		Interval: 20 * time.Second, Timeout: 19 * time.Second, Threshold: 20 * time.Second, Sentinel: 20001 * time.Millisecond,
 		LeaseDuration: h.duration, LeaseInterval: h.interval, Function: "takeover",
-	}, h.recordErr
+	}
+	if h.amend != nil {
+		h.amend(&p)
+	}
+	return p, h.recordErr
 }
 
 func (h *host) PutNode(_ context.Context, _ string, o failover.Observation) error {
