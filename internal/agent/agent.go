@@ -100,6 +100,7 @@ type Agent struct {
 	deadMan   deadMan
 	selfFence selfFence
 	troubles  troubles
+	looking   single // of views with a lease
 	beats     map[string]beat
 	written   string // what of the node's record matters to others at once
 }

@@ -53,7 +53,9 @@ func (m *deadMan) see(o failover.Observation, began time.Duration, c failover.Co
 	}
 	m.killed = m.killed && o.Database != failover.DatabaseActive
 	if !o.ServesAsPrimary() {
-		m.armed, m.window = false, false
+		// A server that does not run writes nothing: what was promised of it holds
+		// for as long as the rest of the promise does.
+		m.armed, m.window = false, m.window && o.Answer == failover.Answered && o.Database == failover.DatabaseDown
 		return
 	}
 	left := o.BlockedUntil.Sub(o.HostTime)

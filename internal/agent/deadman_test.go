@@ -28,6 +28,12 @@ func (h *host) loses() {
 	h.probe = func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
 }
 
+// dies ends the database server: there is nothing that a view could show.
+func (h *host) dies() {
+	h.view = failover.Observation{Answer: failover.Answered, Database: failover.DatabaseDown}
+	h.hears = false
+}
+
 // TestDeadMan (R16): a primary that is cut off from everybody is dead before
 // its window ends; nothing less kills it.
 func TestDeadMan(t *testing.T) {
@@ -146,6 +152,11 @@ func TestPromise(t *testing.T) {
 		{"the window is too short", func(h *host, _ *Agent) { h.window = 45 * time.Second }, false},
 		{"it does not hear its standby", func(h *host, _ *Agent) { h.loses() }, false},
 		{"the lease is sealed", func(h *host, _ *Agent) { h.lease = failover.Lease{Holder: "a", Epoch: 7, Counter: 1, Sealed: true} }, false},
+		{"its server has just died: what does not run writes nothing", func(h *host, _ *Agent) { h.after(46*time.Second, h.dies) }, true},
+		{"its server died a while ago", func(h *host, _ *Agent) { h.after(30*time.Second, h.dies) }, false},
+		{"its database is not active: whatever that means", func(h *host, _ *Agent) {
+			h.after(46*time.Second, func() { h.view.Database = failover.DatabaseInactive })
+		}, false},
 		{"it is a standby", func(h *host, _ *Agent) { h.view.Role = failover.RoleStandby }, false},
 		{"the clock is off", func(h *host, _ *Agent) { h.offset = 3 * time.Second }, false},
 	}

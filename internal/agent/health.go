@@ -19,8 +19,8 @@ type sample struct {
 type health struct {
 	mu sync.Mutex
 
-	view     failover.Observation
-	viewedAt time.Duration // when the last view began
+	view     failover.Observation // ViewedAt is when it began, on the host's clock
+	viewedAt time.Duration        // the same
 	views    int
 
 	asking    time.Duration // since when a probe is under way
@@ -45,6 +45,7 @@ func (h *health) begun() bool {
 func (h *health) viewed(o failover.Observation, err error, began, ended time.Duration, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	o.ViewedAt = now.Add(began - ended)
 	h.view, h.viewedAt = o, began
 	h.views++
 	if err != nil {
@@ -117,6 +118,13 @@ func (h *health) latency() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last
+}
+
+// lastView returns when the last view began.
+func (h *health) lastView() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.viewedAt
 }
 
 // primary reports whether the last view shows an active primary.

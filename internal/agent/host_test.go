@@ -35,6 +35,7 @@ type host struct {
 	bindErr    error
 	frozen     chan struct{} // a call that never ends, until it is closed
 	viewErr    bool
+	viewHangs  bool
 	window     time.Duration // peer window, 0 = none
 	hears      bool          // its standby
 	living     bool          // the other node renews its lease
@@ -129,6 +130,13 @@ func (h *host) Put(_ context.Context, _ statetable.Probe, at time.Time, ms float
 }
 
 func (h *host) View(ctx context.Context, _ map[string]string) failover.Observation {
+	h.mu.Lock()
+	hangs := h.viewHangs
+	h.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return failover.Observation{Answer: failover.Silent, AnswerError: "no answer in time"}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.viewErr {

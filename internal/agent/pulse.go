@@ -2,7 +2,7 @@ package agent
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
@@ -15,11 +15,11 @@ func (a *Agent) pulsing(ctx context.Context) error {
 	d := a.declaration()
 	ticker := a.Clock.NewTicker(d.probe.LeaseInterval)
 	defer ticker.Stop()
-	var look, probe, tend single
-	defer func() { look.wait(); probe.wait(); tend.wait() }()
+	var probe, tend single
+	defer func() { tend.wait(); a.looking.wait(); probe.wait() }()
 	for {
 		a.beat("pulsing", 3*d.probe.LeaseInterval+2*writeLimit)
-		look.start(func() {
+		a.looking.start(func() {
 			a.look(ctx)
 			probe.start(func() { a.probe(ctx); a.writeChange(ctx) })
 			a.writeChange(ctx)
@@ -35,26 +35,37 @@ func (a *Agent) pulsing(ctx context.Context) error {
 
 // single runs one thing at a time.
 type single struct {
-	busy atomic.Bool
-	done chan struct{}
+	mu   sync.Mutex
+	done chan struct{} // closed when what runs, or ran last, has ended
 }
 
-func (s *single) start(f func()) {
-	if !s.busy.CompareAndSwap(false, true) {
-		return
+// start runs f unless something runs, and returns what is closed when that has
+// ended.
+func (s *single) start(f func()) (done <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done != nil {
+		select {
+		case <-s.done:
+		default:
+			return s.done
+		}
 	}
-	done := make(chan struct{})
-	s.done = done
+	ended := make(chan struct{})
+	s.done = ended
 	go func() {
-		defer close(done)
-		defer s.busy.Store(false)
+		defer close(ended)
 		f()
 	}()
+	return ended
 }
 
 func (s *single) wait() {
-	if s.done != nil {
-		<-s.done
+	s.mu.Lock()
+	done := s.done
+	s.mu.Unlock()
+	if done != nil {
+		<-done
 	}
 }
 

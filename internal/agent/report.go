@@ -98,10 +98,34 @@ func (a *Agent) items(o failover.Observation) []evidence.Item {
 	return append(all, item(failover.SignalStandbyView, a.Clock.Now(), "%s: %s %s, silent for %s", lost, o.State, o.PartnerStatus, o.PartnerSilence.Round(time.Second)))
 }
 
+const (
+	// viewKept is how old the view may be that goes with a report, viewPatience
+	// how long a report waits for a newer one.
+	viewKept     = 500 * time.Millisecond
+	viewPatience = time.Second
+)
+
+// viewAgain takes a new view of the database, unless the last one is of this
+// moment.
+func (a *Agent) viewAgain(ctx context.Context) {
+	if a.mono()-a.health.lastView() < viewKept {
+		return
+	}
+	done := a.looking.start(func() { a.look(ctx) })
+	bounded, cancel := clock.WithTimeout(ctx, a.Clock, viewPatience)
+	defer cancel()
+	select {
+	case <-done:
+	case <-bounded.Done():
+	}
+}
+
 // send writes this node's record first: what the function finds there counts,
-// the report is a hint.
+// the report is a hint. Its view is that of now, so that the function need not
+// ask for another one.
 func (a *Agent) send(ctx context.Context, d declaration, about string, items []evidence.Item) bool {
-	a.writeChange(ctx)
+	a.viewAgain(ctx)
+	a.write(ctx, a.observation(a.health.latency()))
 	ctx, cancel := clock.WithTimeout(ctx, a.Clock, writeLimit)
 	defer cancel()
 	err := a.Takeover.Report(ctx, d.probe.Function, evidence.Report{

@@ -50,9 +50,9 @@ func (w *watching) reset() {
 	w.still, w.standing, w.reported = failover.LeaseSight{}, 0, report{}
 }
 
-// note takes what was read of the lease, and dates the moment at which it had
-// stood still for its duration.
-func (w *watching) note(l failover.Lease, sent, answered, duration, gap time.Duration, now time.Time) {
+// note takes what was read of the lease, dates the moment at which it had stood
+// still for its duration, and returns how much is left of that, 0 for nothing.
+func (w *watching) note(l failover.Lease, sent, answered, duration, gap time.Duration, now time.Time) (left time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.watcher.gap = gap
@@ -66,7 +66,9 @@ func (w *watching) note(l failover.Lease, sent, answered, duration, gap time.Dur
 		w.still = failover.LeaseSight{Epoch: l.Epoch, Counter: l.Counter, At: now, Stood: w.standing}
 	default:
 		w.still = failover.LeaseSight{}
+		return duration - w.standing
 	}
+	return 0
 }
 
 // unsealed is what counts of a lease: a seal is no renewal.
@@ -75,10 +77,33 @@ func unsealed(l failover.Lease) failover.Lease {
 	return l
 }
 
-// watch looks at the primary's lease, and reports what is suspicious.
+// looksPerRenewal is how often a lease is looked at for each time that it is
+// renewed; detection.Model says the same.
+const looksPerRenewal = 2
+
+// watch looks at the primary's lease until the next tick, and reports what is
+// suspicious: more often than it is renewed, as what a renewal is seen late is
+// added to the duration, and once more when it expires.
 func (a *Agent) watch(ctx context.Context) {
 	a.drop()
 	d := a.declaration()
+	next := a.mono() + d.probe.LeaseInterval
+	for {
+		left := a.readOther(ctx, d)
+		a.suspect(ctx, d)
+		pause := d.probe.LeaseInterval / looksPerRenewal
+		if left > 0 {
+			pause = min(pause, left)
+		}
+		if a.mono()+pause+pause/10 >= next || a.Clock.Sleep(ctx, pause) != nil {
+			return
+		}
+	}
+}
+
+// readOther reads the primary's lease, and returns how much is left until it has
+// stood still for its duration, 0 for nothing.
+func (a *Agent) readOther(ctx context.Context, d declaration) (left time.Duration) {
 	bounded, cancel := clock.WithTimeout(ctx, a.Clock, d.callLimit())
 	sent := a.mono()
 	l, err := a.Record.ReadLease(bounded, a.Group)
@@ -88,16 +113,15 @@ func (a *Agent) watch(ctx context.Context) {
 	case errors.Is(err, control.ErrNotFound), err == nil && l.Counter == 0: // never renewed yet: its absence proves nothing
 		a.watching.reset()
 	case err != nil:
-		a.raise("watch", err)
-		return // the watcher sees the gap
+		a.raise("watch", err) // the watcher sees the gap
 	case l.Holder == a.Node || l.Epoch != d.state.Epoch || l.Holder != d.state.Primary:
 		a.watching.reset()
 		a.lookUp(ctx) // the record changed, or the lease will
 	default:
 		a.clear("watch")
-		a.watching.note(l, sent, answered, d.probe.LeaseDuration, 2*d.probe.LeaseInterval+time.Second, a.Clock.Now())
+		return a.watching.note(l, sent, answered, d.probe.LeaseDuration, 2*d.probe.LeaseInterval+time.Second, a.Clock.Now())
 	}
-	a.suspect(ctx, d)
+	return 0
 }
 
 // suspicion says what speaks against the primary, "" if nothing does.

@@ -113,7 +113,8 @@ func TestReports(t *testing.T) {
 		reports int // within a minute, at least
 	}{
 		{name: "all is well", change: func(*host) {}},
-		{name: "the primary's host vanished", change: func(h *host) { h.living = false }, first: [2]time.Duration{4 * time.Second, 9 * time.Second},
+		// Its last renewal came a second before, and is seen a second late at most.
+		{name: "the primary's host vanished", change: func(h *host) { h.living = false }, first: [2]time.Duration{5 * time.Second, 6100 * time.Millisecond},
 			kinds: []string{"lease_expired", "standby_view"}, reports: 3},
 		{name: "the standby does not hear its primary", change: func(h *host) { h.living, h.view.PartnerLost = false, true }, first: [2]time.Duration{0, 3 * time.Second},
 			kinds: []string{"standby_view"}, reports: 3},
@@ -195,6 +196,30 @@ func TestReportThatFails(t *testing.T) {
 				}
 				if last := h.nodes[len(h.nodes)-1]; last.Trouble != "" || last.Fitness == failover.Unfit {
 					t.Errorf("afterwards: trouble %q, %s", last.Trouble, last.Fitness)
+				}
+			})
+		})
+	}
+}
+
+// TestReportHasAView: the function finds a view of this moment in the record of
+// who reports, without asking for one; a status command that hangs delays the
+// report by a second, and makes no old view a new one.
+func TestReportHasAView(t *testing.T) {
+	for name, hangs := range map[string]bool{"a view of this moment": false, "the status command hangs": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := standbyHost()
+				failed := time.Now().Add(31 * time.Second)
+				h.after(31*time.Second, func() { h.living = false })
+				h.after(32500*time.Millisecond, func() { h.viewHangs = hangs })
+				run(t, h.agent("b"), 45*time.Second)
+				if len(h.reports) == 0 || h.reports[0].at.Sub(failed) > 7200*time.Millisecond {
+					t.Fatalf("reports %+v", h.reports)
+				}
+				i := slices.IndexFunc(h.nodes, func(o failover.Observation) bool { return !o.LeaseStill.At.IsZero() })
+				if age := h.reports[0].at.Sub(h.nodes[i].ViewedAt); (age > 500*time.Millisecond) != hangs {
+					t.Errorf("the view is %s old", age)
 				}
 			})
 		})

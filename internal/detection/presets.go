@@ -71,12 +71,12 @@ func NewModel() Model {
 	return Model{Probe: DefaultProbe(), Threshold: 20_000, HADRTimeout: 120 * time.Second, Assumed: DefaultAssumptions()}
 }
 
-// Lease is the lease that hadr-agent keeps: it looks as often as it renews, and
-// a database counts as hung once its round trip takes longer than the threshold
+// Lease is the lease that hadr-agent keeps: it looks twice as often as it renews,
+// and a database counts as hung once its round trip takes longer than the threshold
 // or three intervals.
 func (m Model) Lease(duration, interval time.Duration) Lease {
 	return Lease{
-		Duration: duration, Heartbeat: interval, Poll: interval,
+		Duration: duration, Heartbeat: interval, Poll: interval / 2,
 		Health: max(time.Duration(m.Threshold*float64(time.Millisecond)), 3*interval+time.Second),
 	}
 }

@@ -80,6 +80,9 @@ type Observation struct {
 	Node   string
 	Source string    // "command" or "agent"
 	ReadAt time.Time // when the observer read it
+	// ViewedAt is when the view of the database began that an agent's record
+	// holds, on the node's clock: a record may be newer than what it tells.
+	ViewedAt time.Time
 
 	Instance       InstanceState
 	InstanceCheck  string // "ok", "impaired" or "" = unknown
