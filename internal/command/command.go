@@ -78,6 +78,8 @@ const deliveryTimeout = 30
 const (
 	firstPoll   = 200 * time.Millisecond
 	slowestPoll = time.Second
+	// firstPolls are how many looks come at once: most commands end within them.
+	firstPolls = 20
 )
 
 // cancelTimeout bounds the withdrawal of a command that is given up.
@@ -192,7 +194,11 @@ func (r *Runner) wait(ctx context.Context, q Request, id string) Result {
 	res := Result{CommandID: id, Outcome: Unknown, Code: -1}
 	in := &ssm.GetCommandInvocationInput{CommandId: &id, InstanceId: &q.Instance}
 	last := "no answer yet"
-	for pause := firstPoll; ; pause = min(pause*3/2, slowestPoll) {
+	pause := firstPoll
+	for polls := 0; ; polls++ {
+		if polls > firstPolls {
+			pause = slowestPoll
+		}
 		if err := r.clock.Sleep(ctx, pause); err != nil {
 			res.Detail = fmt.Sprintf("gave up waiting for command %s on %s (%s): %v", id, q.Instance, last, err)
 			if q.Cancel {

@@ -145,10 +145,9 @@ func (w *work) execute(ctx context.Context, e failover.Effect) failover.Event {
 		})
 		return failover.Reintegrated{At: w.Clock.Now(), Node: e.Node, Outcome: result.Outcome, Code: result.Code, Detail: result.Detail, Next: result.Next}
 	case failover.ReadInstance:
-		state, _, err := w.Instances.State(ctx, w.node(e.Node))
-		return failover.InstanceRead{At: w.Clock.Now(), Node: e.Node, State: state, Error: text(err)}
+		return w.readInstance(ctx, e)
 	case failover.ReadNode:
-		o := w.observe(ctx, e.Node, e.Timeout)
+		o := w.readNode(ctx, e)
 		return failover.NodeRead{At: w.Clock.Now(), Observation: o}
 	case failover.Promote:
 		return w.promote(ctx, e)
@@ -225,14 +224,28 @@ func (w *work) unseal(ctx context.Context, e failover.Unseal) failover.Event {
 	return nil
 }
 
+// intent is a promotion that is on the record before its command is sent.
+type intent struct {
+	operation string
+	attempt   int
+}
+
+// intended notes that this run put a promotion on the record: nobody can have
+// sent its command before (R21).
+func (w *work) intended(before, now *failover.Operation) {
+	if before != nil && now != nil && before.ID == now.ID && now.Promotions == before.Promotions+1 {
+		w.intends = intent{now.ID, now.Promotions}
+	}
+}
+
 func (w *work) promote(ctx context.Context, e failover.Promote) failover.Event {
 	result := w.Engine.Promote(ctx, Promotion{
 		Group: w.group, Node: w.node(e.Node), Epoch: e.Epoch, OperationID: e.OperationID, Attempt: e.Attempt,
-		CommandID: e.CommandID, VIP: w.config().VIP, Deadline: e.Deadline, Settings: w.config().Settings, Force: e.Force, InOrder: e.InOrder,
+		CommandID: e.CommandID, First: e.CommandID == "" && w.intends == intent{e.OperationID, e.Attempt}, VIP: w.config().VIP, Deadline: e.Deadline, Settings: w.config().Settings, Force: e.Force, InOrder: e.InOrder,
 		Other: w.node(w.config().Other(e.Node)),
 	}, func(commandID string) { w.noteCommand(ctx, commandID) })
 	return failover.Promoted{
-		At: w.Clock.Now(), Node: e.Node, CommandID: result.CommandID, Outcome: result.Outcome,
+		At: w.Clock.Now(), Node: e.Node, CommandID: result.CommandID, Outcome: result.Outcome, Role: result.Role,
 		Code: result.Code, Detail: result.Detail, Next: result.Next,
 	}
 }

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
@@ -13,23 +12,106 @@ import (
 // gather reads both nodes side by side, and the alarm that set it off again:
 // an event is a hint, what is read now is evidence.
 func (w *work) gather(ctx context.Context, e failover.Gather) failover.Event {
-	type seen struct {
-		node string
-		o    failover.Observation
-	}
-	results := make(chan seen, len(e.Nodes))
-	for _, node := range e.Nodes {
-		go func() { results <- seen{node, w.observe(ctx, node, e.Timeout)} }()
-	}
-	found := w.alarmEvidence(ctx, e)
-	nodes := map[string]failover.Observation{}
-	for range e.Nodes {
-		r := <-results
-		nodes[r.node] = r.o
-	}
-	found = append(found, w.leaseEvidence(ctx, e.Suspect, nodes)...)
+	ctx, cancel := context.WithCancel(ctx) // what is not waited for is withdrawn
+	defer cancel()
+	red := make(chan []failover.Evidence, 1)
+	go func() { red <- w.alarmEvidence(ctx, e) }()
+	asked := w.Clock.Now()
+	nodes, expired := w.readNodes(ctx, e)
+	w.machines = map[string]sighting{e.Suspect: {nodes[e.Suspect].Instance, asked}}
+	found := append(<-red, expired...)
 	now := w.Clock.Now()
 	return failover.Gathered{At: now, Nodes: nodes, Evidence: append(found, evidence.Of(e.Suspect, nodes, now, w.config())...)}
+}
+
+// readNodes reads all nodes, and the lease that somebody saw stand still. The
+// suspect's own answer is waited for, unless it is certain that none comes.
+func (w *work) readNodes(ctx context.Context, e failover.Gather) (nodes map[string]failover.Observation, expired []failover.Evidence) {
+	views := make(chan failover.Observation, len(e.Nodes))
+	for _, node := range e.Nodes {
+		r := w.reading(node, e.Timeout)
+		r.counts, r.machine = fromStandby, true
+		if node == e.Suspect {
+			r.counts, r.machine = againstPrimary, false // it is read below
+		}
+		w.background.Go(func() { views <- w.ask(ctx, r) })
+	}
+	suspect, outside := w.reading(e.Suspect, e.Timeout), make(chan failover.Observation, 1)
+	w.background.Go(func() { outside <- w.unanswered(ctx, suspect) })
+	nodes = map[string]failover.Observation{}
+	for len(nodes) < len(e.Nodes) {
+		o := <-views
+		if o.Node == e.Suspect {
+			machine := <-outside
+			o.Instance, o.InstanceCheck = machine.Instance, machine.InstanceCheck
+		}
+		nodes[o.Node] = o
+		if _, answered := nodes[e.Suspect]; answered {
+			continue
+		}
+		if expired = w.leaseEvidence(ctx, e.Suspect, nodes); mute(expired) {
+			nodes[e.Suspect] = <-outside
+			return nodes, expired
+		}
+	}
+	return nodes, w.leaseEvidence(ctx, e.Suspect, nodes)
+}
+
+// sighting is what a machine read when it was asked at a time.
+type sighting struct {
+	state failover.InstanceState
+	asked time.Time
+}
+
+// readInstance reads a machine. One that was read as running a moment ago, when
+// the takeover was decided, is stopped without another look: a stop of what is
+// stopped changes nothing, and it is read afterwards that it is accepted (R15).
+func (w *work) readInstance(ctx context.Context, e failover.ReadInstance) failover.Event {
+	now := w.Clock.Now()
+	if op := w.state.Operation; op.Step == failover.StepFence && op.Fence.Tries == 0 {
+		if s := w.machines[e.Node]; s.state == failover.InstanceRunning && now.Sub(s.asked) <= recent {
+			return failover.InstanceRead{At: now, Node: e.Node, State: s.state}
+		}
+	}
+	state, _, err := w.Instances.State(ctx, w.node(e.Node))
+	return failover.InstanceRead{At: w.Clock.Now(), Node: e.Node, State: state, Error: text(err)}
+}
+
+// fromStandby: what the agent of a standby sees of it is as good as what a
+// command prints there.
+func fromStandby(o failover.Observation) bool { return o.Answer == failover.Answered }
+
+// againstPrimary: a view of a primary that is well may be of the moment before
+// its failure. One that is not, or that waits for its standby (R4), or that
+// somebody stopped (R6), is news.
+func againstPrimary(o failover.Observation) bool {
+	return o.Answer == failover.Answered && (o.Database != failover.DatabaseActive || o.WaitsForStandby || o.StoppedInOrder != "")
+}
+
+// mute reports whether a primary says nothing any more, in any way that it has:
+// its lease stands still, by which one that waits for its standby would say so
+// (R4), and its standby has heard nothing of it for as long. Such a one does not
+// answer a command, and 3 seconds of an outage are much.
+func mute(expired []failover.Evidence) bool {
+	seen := map[failover.Signal]bool{}
+	for _, e := range expired {
+		seen[e.Signal] = true
+	}
+	return seen[failover.SignalLease] && seen[failover.SignalStandbyView]
+}
+
+// unanswered is what can be read of a node without its answer.
+func (w *work) unanswered(ctx context.Context, r reading) failover.Observation {
+	o := failover.Observation{
+		Node: r.node.ID, Source: "command", Answer: failover.Silent,
+		AnswerError: "its lease has expired and its standby hears nothing of it, so that no answer was waited for",
+	}
+	ctx, cancel := clock.WithTimeout(ctx, w.Clock, r.timeout+reserve)
+	defer cancel()
+	o.Instance, o.InstanceCheck = w.machine(ctx, r.node)
+	w.addAgent(ctx, &o)
+	o.ReadAt = w.Clock.Now()
+	return o
 }
 
 // leaseEvidence reads the lease again that a watcher saw stand still: it is
@@ -66,68 +148,4 @@ func (w *work) alarmEvidence(ctx context.Context, e failover.Gather) []failover.
 		found[i].Node = e.Suspect // R1: the table binds an alarm to its node
 	}
 	return found
-}
-
-// observe reads one node: its machine, its own view and its agent's record.
-func (w *work) observe(ctx context.Context, node string, timeout time.Duration) failover.Observation {
-	ctx, cancel := clock.WithTimeout(ctx, w.Clock, timeout+time.Second)
-	defer cancel()
-	n := w.node(node)
-	var machine failover.InstanceState
-	var check string
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		var err error
-		machine, check, err = w.Instances.State(ctx, n)
-		if err != nil {
-			w.log.Warn("reading the machine failed", "node", node, "error", err)
-		}
-	}()
-	sent := w.Clock.Now()
-	asked, stop := clock.WithTimeout(ctx, w.Clock, timeout)
-	o := w.Engine.Observe(asked, w.group, n, w.config().Settings)
-	stop()
-	o.Node = node
-	measureClock(&o, sent)
-	<-read
-	o.Instance, o.InstanceCheck = machine, check
-	w.addAgent(ctx, &o)
-	return o
-}
-
-// measureClock bounds the node's clock: it was read between sent and ReadAt.
-// Inside these bounds nothing speaks against it.
-func measureClock(o *failover.Observation, sent time.Time) {
-	if o.Answer != failover.Answered || o.HostTime.IsZero() {
-		return
-	}
-	o.ClockOffsetAt = o.ReadAt
-	switch {
-	case o.HostTime.Before(sent):
-		o.ClockOffset = o.HostTime.Sub(sent)
-	case o.HostTime.After(o.ReadAt):
-		o.ClockOffset = o.HostTime.Sub(o.ReadAt)
-	default:
-		o.ClockOffset = 0
-	}
-}
-
-// addAgent adds what the node's agent wrote itself.
-func (w *work) addAgent(ctx context.Context, o *failover.Observation) {
-	a, err := w.Store.Node(ctx, w.group, o.Node)
-	if err != nil {
-		if !errors.Is(err, ErrNotFound) {
-			w.log.Warn("reading the agent's record failed", "node", o.Node, "error", err)
-		}
-		return
-	}
-	o.LastGoodProbe, o.LastBadProbe, o.Latency, o.DeadManUntil = a.LastGoodProbe, a.LastBadProbe, a.Latency, a.DeadManUntil
-	o.LeaseStill = a.LeaseStill
-	if o.Answer != failover.Answered { // else it says so itself
-		o.StoppedInOrder = a.StoppedInOrder
-	}
-	if o.ClockOffsetAt.IsZero() {
-		o.ClockOffset, o.ClockOffsetAt = a.ClockOffset, a.ClockOffsetAt
-	}
 }

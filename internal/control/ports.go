@@ -83,6 +83,7 @@ type Promotion struct {
 	OperationID string
 	Attempt     int
 	CommandID   string
+	First       bool // nobody can have sent it before
 	VIP         string
 	Deadline    time.Time
 	Settings    map[string]string
@@ -95,6 +96,7 @@ type Promotion struct {
 type PromotionResult struct {
 	CommandID string
 	Outcome   failover.Outcome
+	Role      failover.Role // that the command read on the node when it was done; "" = none
 	Code      string
 	Detail    string
 	Next      string // for people

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
@@ -53,6 +54,7 @@ type Result struct {
 // It returns ErrUnfinished if ctx ended first.
 func (r *Runner) Run(ctx context.Context, group string, e failover.Event) (Result, error) {
 	w := &work{Runner: r, group: group, log: r.Log.With("group", group)}
+	defer w.background.Wait()
 	if err := w.load(ctx); err != nil {
 		return Result{}, err
 	}
@@ -87,6 +89,10 @@ type work struct {
 	offline   bool           // the record gave no answer lately
 	last      *failover.Entry
 	still     *failover.Lease // that stands still, as the last look found it
+	intends   intent
+	machines  map[string]sighting // as the last look found them
+	// background is what nobody waits for any more, but for the end of the run.
+	background sync.WaitGroup
 }
 
 func (w *work) load(ctx context.Context) error {
@@ -217,7 +223,9 @@ func (w *work) save(ctx context.Context) error {
 		if try > 0 && w.Clock.Sleep(ctx, retryPause) != nil {
 			break
 		}
+		before := w.persisted.Operation
 		if err = w.put(ctx); err == nil {
+			w.intended(before, w.state.Operation)
 			return nil
 		}
 		if errors.Is(err, ErrConflict) {

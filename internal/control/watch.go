@@ -17,6 +17,7 @@ const heard = time.Minute
 // something.
 func (r *Runner) Watch(ctx context.Context, group, operationID string) (Result, error) {
 	w := &work{Runner: r, group: group, log: r.Log.With("group", group)}
+	defer w.background.Wait()
 	if err := w.load(ctx); err != nil {
 		return Result{}, err
 	}

@@ -102,6 +102,7 @@ type Promoted struct {
 	Node      string
 	CommandID string
 	Outcome   Outcome
+	Role      Role   // that the command itself read on the node when it was done; "" = none
 	Code      string // engine's word, such as "SQL1770N/9"
 	Detail    string
 	Next      string

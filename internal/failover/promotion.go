@@ -64,6 +64,11 @@ func (s State) promoted(e Promoted) (State, []Effect) {
 	}
 	limit := op.Config.PromoteTimeout
 	s.enter(StepConfirm, e.At, limit)
+	if e.Outcome == OK && e.Role == RolePrimary { // R14: it is read already
+		step := s.stepped(e.At, fmt.Sprintf("the takeover command ended and read PRIMARY on node %s", op.To))
+		next, effects := s.confirming(NodeRead{At: e.At, Observation: Observation{Node: op.To, Answer: Answered, Role: RolePrimary}})
+		return next, append([]Effect{step}, effects...)
+	}
 	return s, []Effect{
 		s.stepped(e.At, fmt.Sprintf("the takeover command ended (%s: %s); read the role of node %s", e.Outcome, orNone(op.LastResult), op.To)),
 		s.readNode(op.To),

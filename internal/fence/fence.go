@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -12,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
@@ -37,22 +40,33 @@ const (
 // Instances are the machines of one group in one Region.
 type Instances struct {
 	api      API
+	clock    clock.Clock
 	tableARN string
 	group    string
+
+	mu   sync.Mutex
+	ours map[string]time.Time // when an instance was asked whose tags name nobody else
 }
+
+// oursFor is how long a look at the tags of an instance is good for a change of
+// it: they are written once, by Terraform.
+const oursFor = 5 * time.Second
 
 var _ control.Instances = (*Instances)(nil)
 
 // NewInstances returns the machines of a group that is recorded in the table
 // with the given ARN.
-func NewInstances(api API, tableARN, group string) *Instances {
-	return &Instances{api: api, tableARN: tableARN, group: group}
+func NewInstances(api API, c clock.Clock, tableARN, group string) *Instances {
+	return &Instances{api: api, clock: c, tableARN: tableARN, group: group, ours: map[string]time.Time{}}
 }
 
 // State implements control.Instances. The status check is "" where it is not
 // known: it never hides the state.
 func (i *Instances) State(ctx context.Context, n failover.NodeConfig) (failover.InstanceState, string, error) {
+	checked := make(chan string, 1) // side by side: a takeover waits for both
+	go func() { checked <- i.check(ctx, n) }()
 	inst, err := i.describe(ctx, n)
+	check := <-checked
 	if err != nil {
 		return failover.InstanceUnknown, "", err
 	}
@@ -60,10 +74,11 @@ func (i *Instances) State(ctx context.Context, n failover.NodeConfig) (failover.
 	if state != failover.InstanceRunning {
 		return state, "", nil
 	}
-	return state, i.check(ctx, n), nil
+	return state, check, nil
 }
 
 func (i *Instances) describe(ctx context.Context, n failover.NodeConfig, opts ...func(*ec2.Options)) (types.Instance, error) {
+	asked := i.clock.Now()
 	out, err := i.api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{n.Instance}}, opts...)
 	if err != nil {
 		return types.Instance{}, fmt.Errorf("read instance %s of node %q: %w", n.Instance, n.ID, err)
@@ -71,11 +86,30 @@ func (i *Instances) describe(ctx context.Context, n failover.NodeConfig, opts ..
 	for _, r := range out.Reservations {
 		for _, inst := range r.Instances {
 			if aws.ToString(inst.InstanceId) == n.Instance && inst.State != nil {
+				i.note(n, inst, asked)
 				return inst, nil
 			}
 		}
 	}
 	return types.Instance{}, fmt.Errorf("read instance %s of node %q: %w", n.Instance, n.ID, errNoInstance)
+}
+
+// note keeps when an instance was seen to be nobody else's.
+func (i *Instances) note(n failover.NodeConfig, inst types.Instance, asked time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.ours, n.Instance)
+	if Owned("instance", n.Instance, inst.Tags, i.tableARN, i.group) == nil {
+		i.ours[n.Instance] = asked
+	}
+}
+
+// isOurs reports whether that was a moment ago.
+func (i *Instances) isOurs(n failover.NodeConfig) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	asked, ok := i.ours[n.Instance]
+	return ok && i.clock.Now().Sub(asked) <= oursFor
 }
 
 // check sums up both status checks: impaired if one is, ok if both are
@@ -147,8 +181,12 @@ func rejected(err error) failover.Outcome {
 
 // mine refuses an instance that another control plane or group owns (R12). One
 // without tags belongs to nobody else. It is read once, because the change that
-// follows must not come long after the check of the record (R22).
+// follows must not come long after the check of the record (R22), and not at all
+// where its state was read a moment ago.
 func (i *Instances) mine(ctx context.Context, n failover.NodeConfig) (failover.Outcome, error) {
+	if i.isOurs(n) {
+		return failover.OK, nil
+	}
 	inst, err := i.describe(ctx, n, once)
 	switch {
 	case errors.Is(err, errNoInstance):

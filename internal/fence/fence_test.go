@@ -6,12 +6,14 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -117,7 +119,7 @@ func TestState(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			state, check, err := NewInstances(&tt.cloud, table, "orders").State(t.Context(), node)
+			state, check, err := NewInstances(&tt.cloud, clock.System(), table, "orders").State(t.Context(), node)
 			if state != tt.state || check != tt.check || (err != nil) != tt.fails {
 				t.Errorf("State = %q, %q, %v; want %q, %q", state, check, err, tt.state, tt.check)
 			}
@@ -149,7 +151,7 @@ func TestStop(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := NewInstances(&tt.cloud, table, "orders").Stop(t.Context(), node)
+			got, err := NewInstances(&tt.cloud, clock.System(), table, "orders").Stop(t.Context(), node)
 			if got != tt.want || (err == nil) != (tt.want == failover.OK) {
 				t.Errorf("Stop = %s, %v; want %s", got, err, tt.want)
 			}
@@ -171,11 +173,44 @@ func TestStop(t *testing.T) {
 
 func TestStart(t *testing.T) {
 	c := cloud{instance: instance("stopped", TagTable, table)}
-	if got, err := NewInstances(&c, table, "orders").Start(t.Context(), node); got != failover.OK || err != nil || c.started.InstanceIds[0] != "i-0a" {
+	if got, err := NewInstances(&c, clock.System(), table, "orders").Start(t.Context(), node); got != failover.OK || err != nil || c.started.InstanceIds[0] != "i-0a" {
 		t.Errorf("Start = %s, %v", got, err)
 	}
 	c = cloud{instance: instance("stopped", TagTable, "other")}
-	if got, err := NewInstances(&c, table, "orders").Start(t.Context(), node); got != failover.Failed || err == nil || c.started != nil {
+	if got, err := NewInstances(&c, clock.System(), table, "orders").Start(t.Context(), node); got != failover.Failed || err == nil || c.started != nil {
 		t.Errorf("Start of another's instance = %s, %v", got, err)
+	}
+}
+
+// TestOwnerOfAMomentAgo (R12): who owns an instance is not asked again right after
+// its state was read, unless that named somebody else.
+func TestOwnerOfAMomentAgo(t *testing.T) {
+	tests := []struct {
+		name  string
+		owner string
+		age   time.Duration
+		asks  bool
+		want  failover.Outcome
+	}{
+		{"it is ours", table, time.Second, false, failover.OK},
+		{"it was, some time ago", table, 6 * time.Second, true, failover.OK},
+		{"it is somebody else's", table + "2", time.Second, true, failover.Failed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := cloud{instance: instance("running", TagTable, tt.owner)}
+			now := clock.NewManual(time.Unix(1_800_000_000, 0), func(context.Context) error { return nil })
+			i := NewInstances(&c, now, table, "orders")
+			if _, _, err := i.State(t.Context(), node); err != nil {
+				t.Fatal(err)
+			}
+			if err := now.Advance(t.Context(), tt.age); err != nil {
+				t.Fatal(err)
+			}
+			c.readOnce = false
+			if got, _ := i.Stop(t.Context(), node); got != tt.want || c.readOnce != tt.asks {
+				t.Errorf("Stop = %s, asked %v", got, c.readOnce)
+			}
+		})
 	}
 }

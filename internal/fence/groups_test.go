@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -39,7 +40,7 @@ func TestGroups(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			i := NewInstances(&tt.cloud, table, "orders")
+			i := NewInstances(&tt.cloud, clock.System(), table, "orders")
 			groups, err := i.Groups(t.Context(), n)
 			if (err == nil) != tt.reads || tt.reads && !slices.Equal(groups, []string{"sg-1", "sg-2"}) {
 				t.Errorf("Groups = %v, %v", groups, err)

@@ -88,7 +88,10 @@ func (r *Routes) route(ctx context.Context, table, vip string, opts ...func(*ec2
 // Everything up to the change is asked for once, because the change must not
 // come long after the check of the record (R22). The caller tries again.
 func (r *Routes) Move(ctx context.Context, table, vip, eni string) error {
+	mine := make(chan error, 1) // side by side: clients wait for both
+	go func() { mine <- r.mine(ctx, eni) }()
 	now, found, err := r.route(ctx, table, vip, once)
+	owned := <-mine
 	if err != nil {
 		return err
 	}
@@ -98,8 +101,8 @@ func (r *Routes) Move(ctx context.Context, table, vip, eni string) error {
 	if now == eni {
 		return nil
 	}
-	if err := r.mine(ctx, eni); err != nil {
-		return err
+	if owned != nil {
+		return owned
 	}
 	_, err = r.api.ReplaceRoute(ctx, &ec2.ReplaceRouteInput{
 		RouteTableId: &table, DestinationCidrBlock: aws.String(vip + "/32"), NetworkInterfaceId: &eni,

@@ -64,7 +64,7 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 	tableARN := c.Settings["table_arn"]
 	return &control.Runner{
 		Store:     f.table,
-		Instances: fence.NewInstances(f.ec2, tableARN, group),
+		Instances: fence.NewInstances(f.ec2, f.clock, tableARN, group),
 		Engine:    database,
 		Routes: redirect.NewRoutes(f.ec2, f.ssm, f.clock, redirect.Options{
 			TableARN: tableARN, Group: group, Document: c.Settings["path_check_document"], Version: c.Settings["path_check_document_version"],

@@ -110,7 +110,7 @@ func (e *Engine) Promote(ctx context.Context, p control.Promotion, started func(
 	res := e.runner.Run(ctx, command.Request{
 		Document: document, Version: s.versions[kind], Instance: p.Node.Instance, Parameters: parameters,
 		Comment:   fmt.Sprintf("%s/%s/%d", p.OperationID, step, p.Attempt), // R21
-		CommandID: p.CommandID, Resume: true, Started: started,
+		CommandID: p.CommandID, Resume: !p.First, Started: started,
 	})
 	return promotion(res, s.Database)
 }

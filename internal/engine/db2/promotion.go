@@ -33,7 +33,7 @@ func promotion(res command.Result, database string) control.PromotionResult {
 	out.Detail = reason
 	switch strings.TrimSpace(report["outcome"]) {
 	case "primary":
-		out.Outcome = failover.OK
+		out.Outcome, out.Role = failover.OK, failover.RolePrimary // the document read it
 	case "refused": // by the document, before it asked Db2
 		out.Outcome, out.Code = failover.Failed, "refused"
 		out.Next = "read the node: db2pd -db " + database + " -hadr"

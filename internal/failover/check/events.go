@@ -147,7 +147,11 @@ func (c *cores) result(h hint, id, table string) failover.Event {
 	case nodeRead:
 		return failover.NodeRead{At: now, Observation: h.views[h.node].observation(int(h.node))}
 	case promoted:
-		return failover.Promoted{At: now, Node: id, CommandID: "c", Outcome: outcomes[h.answer]}
+		e := failover.Promoted{At: now, Node: id, CommandID: "c", Outcome: outcomes[h.answer]}
+		if h.answer == good {
+			e.Role = failover.RolePrimary
+		}
+		return e
 	case routeMoved:
 		return failover.RouteMoved{At: now, Table: table, OK: h.answer == good, Error: text}
 	case routeRead:
