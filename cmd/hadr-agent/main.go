@@ -46,6 +46,6 @@ func command() *cobra.Command {
 	f.StringVar(&n.id, "node", os.Getenv("HADR_NODE"), "node of the group that this host is (HADR_NODE)")
 	f.StringVar(&n.region, "region", "", "AWS Region (AWS_REGION)")
 	cmd.Flags().StringVar(&n.metrics, "metrics", os.Getenv("HADR_METRICS"), "loopback address of the Prometheus metrics, such as 127.0.0.1:9788 (HADR_METRICS); \"\" for none")
-	cmd.AddCommand(stopping(&n))
+	cmd.AddCommand(stopping(&n), fenceCommand(&n))
 	return cmd
 }

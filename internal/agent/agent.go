@@ -83,6 +83,7 @@ type Agent struct {
 	Endpoint Endpoint
 	Offset   Offset
 	Takeover Takeover // nil reports nothing
+	Vow      Vow      // nil keeps none
 	// Watchdog is after how long a hung agent is killed and started again; 0 =
 	// never. Without it the dead-man can't be relied upon (R16).
 	Watchdog time.Duration

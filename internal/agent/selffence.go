@@ -17,6 +17,15 @@ type Fencer interface {
 	Fence(ctx context.Context, settings map[string]string, limit time.Duration) (how string, err error)
 }
 
+// Vow keeps what has to be fenced for this agent if it hangs, on this host: who
+// kills a hung agent can ask nobody.
+type Vow interface {
+	// Keep says that the database of an engine has to be fenced within a limit.
+	Keep(engine string, settings map[string]string, limit time.Duration) error
+	// Lift says that nothing has to.
+	Lift() error
+}
+
 // selfFence ends the database of a primary that can't renew its lease, before
 // anybody else may take it. It counts from the sending of the last good renewal,
 // on the agent's stopwatch, whatever kept the next one from being good: the
@@ -27,6 +36,7 @@ type selfFence struct {
 	waiting bool          // began counts
 	ended   time.Duration // the renewal after which it was fenced, or gave its role up in order
 	done    bool          // ended counts
+	vowed   bool
 }
 
 // due reports whether the database must be fenced now. renewed is when the last
@@ -49,6 +59,13 @@ func (f *selfFence) due(now, after, renewed time.Duration, ever, primary, record
 		return false
 	}
 	return now-renewed >= after
+}
+
+// over reports whether nothing is to be fenced since a renewal.
+func (f *selfFence) over(renewed time.Duration) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.done && f.ended == renewed
 }
 
 // end notes that nothing is to be fenced until the lease is renewed again.
@@ -82,12 +99,13 @@ func (a *Agent) fenceIfDue(ctx context.Context, d declaration) {
 	renewed, ever, suspended := a.holding.renewal()
 	o, fresh := a.health.sight(a.mono(), 3*d.probe.LeaseInterval+time.Second)
 	switch {
-	case suspended: // whoever watches does not count its silence (R6)
+	case suspended, // whoever watches does not count its silence (R6)
+		fresh && o.Answer == failover.Answered && o.Role == failover.RoleStandby: // its role was moved in order
 		a.selfFence.end(renewed)
+		a.vow(d, false)
 		return
-	case fresh && o.Answer == failover.Answered && o.Role == failover.RoleStandby: // its role was moved in order
-		a.selfFence.end(renewed)
-		return
+	case ever && !a.selfFence.over(renewed):
+		a.vow(d, true)
 	}
 	if d.movesInOrder() { // nobody is primary before this one has stopped
 		renewed, ever = max(renewed, d.refreshed), true
@@ -121,6 +139,31 @@ func (a *Agent) fence(ctx context.Context, d declaration, renewed, limit time.Du
 	a.clear("self-fence")
 	a.Log.Warn("the database is fenced", "group", a.Group, "node", a.Node, "epoch", d.state.Epoch, "how", how)
 	a.selfFence.end(renewed)
+	a.vow(d, false)
+}
+
+// vow keeps or lifts the agent's vow, where that is new.
+func (a *Agent) vow(d declaration, keep bool) {
+	f := &a.selfFence
+	f.mu.Lock()
+	same := f.vowed == keep
+	f.mu.Unlock()
+	if a.Vow == nil || same {
+		return
+	}
+	var err error
+	if keep {
+		err = a.Vow.Keep(d.state.Config.Engine, d.settings(), d.probe.SelfFence().Limit)
+	} else {
+		err = a.Vow.Lift()
+	}
+	a.settle("vow", err)
+	if err != nil {
+		return // the next tick tries again
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.vowed = keep
 }
 
 // renewal returns when the last good renewal was sent, whether there ever was

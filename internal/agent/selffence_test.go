@@ -18,6 +18,17 @@ type fencing struct {
 	fenced   []time.Time
 	fenceErr error
 	limit    time.Duration
+	vows     []string
+}
+
+func (f *fencing) Keep(_ string, settings map[string]string, _ time.Duration) error {
+	f.vows = append(f.vows, "kept")
+	return nil
+}
+
+func (f *fencing) Lift() error {
+	f.vows = append(f.vows, "lifted")
+	return nil
 }
 
 func (f *fencing) ReadProbe(ctx context.Context, group, node string) (statetable.Probe, error) {
@@ -39,7 +50,7 @@ func (f *fencing) Fence(_ context.Context, _ map[string]string, limit time.Durat
 
 func (f *fencing) agent() *Agent {
 	a := f.host.agent("a")
-	a.Record, a.Database, a.Watchdog = f, f, 0
+	a.Record, a.Database, a.Vow, a.Watchdog = f, f, f, 0
 	return a
 }
 
@@ -52,25 +63,26 @@ func TestFencesItself(t *testing.T) {
 		name   string
 		change func(*fencing)
 		fences bool
+		gives  bool // its vow up, with no fence
 	}{
-		{"healthy", func(*fencing) {}, false},
-		{"the record can't be reached", func(f *fencing) { f.recordErr = errors.New("no route") }, true},
-		{"a takeover sealed the lease", func(f *fencing) { f.lease.Sealed = true }, true},
+		{"healthy", func(*fencing) {}, false, false},
+		{"the record can't be reached", func(f *fencing) { f.recordErr = errors.New("no route") }, true, false},
+		{"a takeover sealed the lease", func(f *fencing) { f.lease.Sealed = true }, true, false},
 		{"the database hangs", func(f *fencing) {
 			f.probe = func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
-		}, true},
-		{"it is fenced by the control plane", func(f *fencing) { f.host.fenced = true }, true},
-		{"its log waits for its standby (R4)", func(f *fencing) { f.view.WaitsForStandby = true }, false},
+		}, true, false},
+		{"it is fenced by the control plane", func(f *fencing) { f.host.fenced = true }, true, false},
+		{"its log waits for its standby (R4)", func(f *fencing) { f.view.WaitsForStandby = true }, false, false},
 		{"it was stopped in order (R6)", func(f *fencing) {
 			f.view = failover.Observation{Answer: failover.Answered, Database: failover.DatabaseDown, StoppedInOrder: "patch"}
-		}, false},
+		}, false, true},
 		{"its agent can't measure (R6)", func(f *fencing) {
 			f.probe = func(context.Context) error { return setupError{"no table", "create it"} }
-		}, false},
-		{"it became a standby", func(f *fencing) { f.view, f.lease.Sealed = none, true }, false},
+		}, false, true},
+		{"it became a standby", func(f *fencing) { f.view, f.lease.Sealed = none, true }, false, true},
 		{"its role is moved in order", func(f *fencing) {
 			f.lease.Sealed, f.operation = true, &failover.Operation{ID: "op", Kind: failover.Switchover}
-		}, false},
+		}, false, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,6 +90,13 @@ func TestFencesItself(t *testing.T) {
 				f := &fencing{host: leasedHost()}
 				f.after(failsAt, func() { tt.change(f) })
 				run(t, f.agent(), 90*time.Second)
+				wants := "kept"
+				if tt.fences || tt.gives {
+					wants = "kept lifted"
+				}
+				if vows := strings.Join(f.vows, " "); vows != wants {
+					t.Errorf("vows %s, want %s", vows, wants)
+				}
 				if !tt.fences {
 					if len(f.fenced) > 0 {
 						t.Errorf("fenced at %v", f.fenced)

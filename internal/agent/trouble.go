@@ -148,6 +148,7 @@ var messages = map[string]string{
 	"clock":       "the clock is off",
 	"deadman":     "the dead-man failed to kill the database",
 	"self-fence":  "the database could not be fenced",
+	"vow":         "what has to be fenced if this agent hangs can't be kept",
 }
 
 // needs are the permissions behind each area.
