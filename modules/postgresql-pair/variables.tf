@@ -1,0 +1,210 @@
+variable "name" {
+  description = "Name of the group, and prefix of everything that the module makes."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{1,30}$", var.name))
+    error_message = "The name must begin with a lower-case letter and have 2 to 31 lower-case letters, digits and hyphens."
+  }
+}
+
+variable "region" {
+  description = "AWS Region of the nodes."
+  type        = string
+}
+
+variable "vpc_cidr" {
+  description = "CIDR block of the VPC. The endpoint's address must lie outside of it."
+  type        = string
+}
+
+variable "route_table_ids" {
+  description = "Route tables of all subnets from which clients reach the endpoint."
+  type        = list(string)
+}
+
+variable "nodes" {
+  description = "The two nodes by their ids: instance, the network interface that the endpoint's routes lead to, zone and private address."
+  type = map(object({
+    instance_id          = string
+    network_interface_id = string
+    availability_zone    = optional(string)
+    private_ip           = optional(string)
+  }))
+
+  validation {
+    condition     = length(var.nodes) == 2
+    error_message = "A group has exactly two nodes."
+  }
+
+  validation {
+    condition     = var.addresses != null || alltrue([for n in var.nodes : n.private_ip != null])
+    error_message = "Each node reaches the other one's server: give private_ip of both nodes, or addresses."
+  }
+}
+
+variable "preferred_primary" {
+  description = "Node that is primary when the group is created, and where the database belongs in normal times."
+  type        = string
+  default     = "a"
+}
+
+variable "verify_on_create" {
+  description = "Read both nodes before the group is created and record the one that is primary. `false` trusts `preferred_primary`: for databases that are not built yet."
+  type        = bool
+  default     = true
+}
+
+variable "watch" {
+  description = "Look at the group every minute: resume what was interrupted, act on alarms that were missed, put routes right. Without it only `hadr-agent` on the standby and the retries of the alarm's event do."
+  type        = bool
+  default     = true
+}
+
+variable "instance_profile_role_name" {
+  description = "Role of the hosts' instance profile. It gets an inline policy for the agent."
+  type        = string
+}
+
+variable "path_checkers" {
+  description = "Route table id to an instance in one of its subnets, which tries the data path after a takeover."
+  type        = map(string)
+  default     = {}
+}
+
+variable "vip" {
+  description = "IPv4 address that clients use, outside of every CIDR block of the VPC."
+  type        = string
+
+  validation {
+    condition     = can(cidrhost("${var.vip}/32", 0))
+    error_message = "The address must be an IPv4 address without a mask, such as 192.168.77.10."
+  }
+
+  validation {
+    condition = try(
+      cidrhost("${var.vip}/${split("/", var.vpc_cidr)[1]}", 0) != cidrhost(var.vpc_cidr, 0),
+      true,
+    )
+    error_message = "The address lies inside the VPC's CIDR block, where the VPC's local route would swallow it. Choose one outside, such as 192.168.77.10."
+  }
+}
+
+variable "port" {
+  description = "TCP port of the servers and of the endpoint."
+  type        = number
+  default     = 5432
+}
+
+variable "postgresql" {
+  description = "The servers, the same on both hosts. `sync` loses no acknowledged commit; `async` needs `max_rpo_seconds`, the seconds of commits that may be lost. 420 s of either leave room for a takeover that starts from alarms alone."
+  type = object({
+    replication_mode     = optional(string, "sync")
+    data_directory       = string
+    bin_directory        = string
+    owner                = optional(string, "postgres")
+    socket_directory     = optional(string, "/var/run/postgresql")
+    config_file          = optional(string)
+    replication_user     = optional(string, "hadr")
+    database             = optional(string, "postgres")
+    sslmode              = optional(string, "prefer")
+    sync_window_seconds  = optional(number, 420)
+    max_rpo_seconds      = optional(number)
+    max_lag_bytes        = optional(number)
+    rejoin_limit_seconds = optional(number)
+  })
+}
+
+variable "addresses" {
+  description = "Where each node reaches the server of the other one: node id to `HOST` or `HOST:PORT`. Default: the nodes' private addresses."
+  type        = map(string)
+  default     = null
+}
+
+variable "policy" {
+  description = "What happens when the primary fails: `automatic`, `approval` or `observe`."
+  type        = string
+  default     = "automatic"
+}
+
+variable "fencing" {
+  description = "When the standby may be promoted: `strict` (the old primary is stopped) or, with `sync` only, `peer_window` (its stop is accepted and its agent guards it)."
+  type        = string
+  default     = "strict"
+}
+
+variable "isolation_security_group_id" {
+  description = "Security group without rules that cuts an old primary off from new connections where its stop stays unconfirmed after the standby was promoted. It is no fence."
+  type        = string
+  default     = null
+}
+
+variable "host_applications" {
+  description = "Applications run on the database hosts, or the address is bound on both of them: then only `strict` fencing is allowed."
+  type        = bool
+  default     = false
+}
+
+variable "lease" {
+  description = "Lease of the group, which detects a dead primary in seconds: for how long it must stand still to count as expired, how often the agents renew and look at it, and whether a primary that cannot renew it ends its own server. `null` for hosts without `hadr-agent`."
+  type = object({
+    duration_seconds = optional(number, 20)
+    interval_seconds = optional(number, 5)
+    self_fencing     = optional(bool, false)
+  })
+  default = {}
+}
+
+variable "latency_threshold_milliseconds" {
+  description = "SQL that is slower counts as failed."
+  type        = number
+  default     = 20000
+}
+
+variable "fill_missing_samples" {
+  description = "Count an empty minute as no samples (FILL). The plain form waits until CloudWatch believes in missing data, which takes up to four minutes longer and needs a longer window."
+  type        = bool
+  default     = true
+}
+
+variable "architecture" {
+  description = "Processor of the functions: `arm64` or `amd64`."
+  type        = string
+  default     = "arm64"
+}
+
+variable "log_level" {
+  description = "Log level of the functions: `debug`, `info`, `warn` or `error`."
+  type        = string
+  default     = "info"
+}
+
+variable "log_retention_days" {
+  description = "How long the functions' logs are kept."
+  type        = number
+  default     = 90
+}
+
+variable "failure_destination_arn" {
+  description = "Topic or queue that gets the events that a function failed on for good."
+  type        = string
+  default     = null
+}
+
+variable "notification_arns" {
+  description = "Topics that hear of a failed node as soon as the function does."
+  type        = list(string)
+  default     = []
+}
+
+variable "deletion_protection" {
+  description = "Refuse to delete the state table."
+  type        = bool
+  default     = true
+}
+
+variable "tags" {
+  description = "Tags of everything that can have tags."
+  type        = map(string)
+  default     = {}
+}
