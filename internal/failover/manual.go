@@ -7,6 +7,10 @@ import "cmp"
 // ends so has it as its outcome, too.
 const NeedsReseed = "needs_reseed"
 
+// NotReady is the code by which an engine says that a person has to change
+// something on the node before a rejoin can begin (R28).
+const NotReady = "not_ready"
+
 // Manual is what a person does by hand on a node, in the words of the group's
 // engine: the core knows no engine's commands.
 type Manual struct {

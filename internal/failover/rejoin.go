@@ -44,7 +44,7 @@ type Reintegrated struct {
 	At      time.Time
 	Node    string
 	Outcome Outcome
-	Code    string // engine's word; NeedsReseed ends the rejoin at once
+	Code    string // engine's word; NeedsReseed and NotReady end the rejoin at once
 	Detail  string
 	Next    string // engine's next command for people, "" = none in particular
 }
@@ -139,6 +139,8 @@ func (s State) reintegrated(e Reintegrated) (State, []Effect) {
 	op.LastResult = orNone(e.Code) + " " + e.Detail
 	switch {
 	case e.Outcome == OK:
+	case e.Code == NotReady:
+		return s.notBack(e.At, e.Detail, "given_up", s.atWork(orNone(e.Next)))
 	case e.Code == NeedsReseed:
 		return s.needsReseed(e.At, e.Detail, "", e.Next)
 	case e.At.Before(op.Deadline): // the host or its agent may still be starting
@@ -173,7 +175,13 @@ func (s State) peering(e NodeRead) (State, []Effect) {
 func (s State) needsReseed(at time.Time, why, first, how string) (State, []Effect) {
 	op := s.Operation
 	how = cmp.Or(how, fmt.Sprintf("make the data of node %s anew from node %s (%s)", op.From, op.To, s.manual().Reseed))
-	return s.notBack(at, why, NeedsReseed, first+fmt.Sprintf("hadr maintenance %s --on (it would be stopped again), %s, then: hadr maintenance %s --off; hadr rejoin %s --node %s", s.Group, how, s.Group, s.Group, op.From))
+	return s.notBack(at, why, NeedsReseed, first+s.atWork(how))
+}
+
+// atWork is what a person does on a fenced node before it is tried again.
+func (s State) atWork(how string) string {
+	return fmt.Sprintf("hadr maintenance %s --on (it would be stopped again), %s, then: hadr maintenance %s --off; hadr rejoin %s --node %s",
+		s.Group, how, s.Group, s.Group, s.Operation.From)
 }
 
 // notBack ends a rejoin that failed. The node stays fenced.

@@ -71,6 +71,16 @@ func TestRejoin(t *testing.T) {
 			event: "ended", outcome: "needs_reseed", says: "the logs have parted",
 		},
 		{
+			name: "R28: a node that a person has to change first is not made standby", node: "a",
+			world: func(_ *State, w *fakeWorld) {
+				w.onRejoin = func(w *fakeWorld, e Reintegrate) Reintegrated {
+					return Reintegrated{At: w.at, Node: e.Node, Outcome: Failed, Code: NotReady, Detail: "it starts by itself", Next: "db2iauto -off db2inst1"}
+				}
+			},
+			log: []string{"claim epoch 8", "start a", "reintegrate a"}, fenced: true,
+			event: "ended", outcome: "given_up", says: "it starts by itself",
+		},
+		{
 			name: "a terminated machine needs a reseed", node: "a",
 			world: func(_ *State, w *fakeWorld) { w.machine["a"] = InstanceTerminated },
 			log:   []string{"claim epoch 8"}, fenced: true,

@@ -33,6 +33,7 @@ type host struct {
 	pd       func() string        // instead of the usual output of db2pd
 	takeover func() (string, int) // db2 takeover
 	locked   bool                 // somebody holds the lock
+	registry map[string]string    // of db2set
 
 	started func() (string, int) // db2 start hadr, db2 activate db
 
@@ -122,6 +123,8 @@ func (h *host) exec(ctx context.Context, args []string) error {
 		return h.exec(ctx, args[6:])
 	case "db2pd":
 		say("%s", h.hadr())
+	case "db2set": // VARIABLE
+		say("%s", h.registry[args[1]])
 	case "db2start":
 	case "db2_kill":
 		h.killed++

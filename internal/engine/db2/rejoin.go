@@ -60,6 +60,9 @@ func (e *Engine) Rejoin(ctx context.Context, p control.Promotion) control.Promot
 	if reply := ParseReply(report["rejoin"]); reply.Decisive != nil {
 		out.Code = reply.Decisive.String()
 	}
+	if strings.TrimSpace(report["outcome"]) == failover.NotReady {
+		out.Code, out.Next = failover.NotReady, "on node "+p.Node.ID+": "+strings.TrimSpace(report["next"])
+	}
 	out.Detail = strings.TrimSpace(strings.TrimSpace(report["reason"]) + " " + beginning(report["rejoin"]))
 	return out
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -60,6 +62,12 @@ func TestRejoinScript(t *testing.T) {
 		{name: "R21: a later epoch", host: func(h *host) { h.role = "PRIMARY"; h.write("epoch", "9\n") }, code: 1, role: "PRIMARY", says: "epoch 9"},
 		{name: "R21: too late", host: func(h *host) { h.role = "PRIMARY" }, order: with("deadline", "1772445600"), code: 1, role: "PRIMARY", says: "deadline"},
 		{name: "R12: another table", host: func(h *host) { h.role = "PRIMARY"; h.write("table", "arn:other\n") }, code: 1, role: "PRIMARY", says: "arn:other"},
+		{name: "R28: an instance that starts with its host", host: func(h *host) {
+			h.role, h.registry = "PRIMARY", map[string]string{"DB2AUTOSTART": "YES"}
+		}, code: 1, role: "PRIMARY", says: "db2iauto -off db2inst1"},
+		{name: "R28: one that does not", host: func(h *host) {
+			h.role, h.registry = "PRIMARY", map[string]string{"DB2AUTOSTART": "NO"}
+		}, role: "STANDBY", killed: 1, says: "started"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,5 +160,38 @@ func TestStatusDuringATakeover(t *testing.T) {
 	h.now = hostNow.Add(time.Hour)
 	if o := view(); o.Answer != failover.Answered {
 		t.Errorf("an hour later: %s %q", o.Answer, o.AnswerError)
+	}
+}
+
+// TestRejoinAnswers: what the engine makes of the document's answer. One that
+// asks a person for a change is told apart from what may be tried again.
+func TestRejoinAnswers(t *testing.T) {
+	tests := []struct {
+		name    string
+		host    func(*host)
+		outcome failover.Outcome
+		code    string
+		next    string
+	}{
+		{name: "started", host: func(h *host) { h.role = "PRIMARY" }, outcome: failover.OK, code: "DB20000I"},
+		{name: "R28: it starts with its host", host: func(h *host) {
+			h.role, h.registry = "PRIMARY", map[string]string{"DB2AUTOSTART": "YES"}
+		}, outcome: failover.Failed, code: failover.NotReady, next: "on node a: db2iauto -off db2inst1"},
+		{name: "R12: another table", host: func(h *host) { h.write("table", "arn:other\n") }, outcome: failover.Failed, code: failover.NotReady, next: "rm "},
+		{name: "another command works there", host: func(h *host) { h.role, h.locked = "PRIMARY", true }, outcome: failover.Failed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHost(t)
+			tt.host(h)
+			e := New(&runner{host: h}, clock.System())
+			got := e.Rejoin(t.Context(), control.Promotion{
+				Group: "orders", Node: failover.NodeConfig{ID: "a", Instance: "i-0a"}, Epoch: 8, OperationID: "01JNA4F3XAHXZ2Y0Q8GS5V6R7T", Attempt: 1,
+				Deadline: h.now.Add(time.Minute), Settings: setting("rejoin_document", "hadr-rejoin"),
+			})
+			if got.Outcome != tt.outcome || got.Code != tt.code || !strings.Contains(got.Next, tt.next) {
+				t.Errorf("Rejoin = %+v; want %s, code %q, next %q", got, tt.outcome, tt.code, tt.next)
+			}
+		})
 	}
 }

@@ -20,12 +20,25 @@ as_owner() {
 	runuser -l "$owner" -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 5 $1 $2" 2>&1
 }
 
+# What a person has to change on this node first, and how: to ask again is of no
+# use before.
+not_ready() {
+	section outcome
+	printf 'not_ready\n'
+	section reason
+	printf '%s\n' "$1"
+	section next
+	printf '%s\n' "$2"
+	section end
+	exit 1
+}
+
 mkdir -p "$state" || refuse "directory $state can't be made"
 
 # R12: a node belongs to one state table.
 if [ -f "$state/table" ]; then
 	table=$(cat "$state/table")
-	[ "$table" = "$table_arn" ] || refuse "this node belongs to state table $table, not to $table_arn: remove $state/table if that one is gone"
+	[ "$table" = "$table_arn" ] || not_ready "this node belongs to state table $table, not to $table_arn" "if that table is gone: rm $state/table"
 else
 	printf '%s\n' "$table_arn" >"$state/table"
 fi
@@ -45,6 +58,13 @@ in_epoch() {
 }
 in_epoch
 printf '%s\n' "$epoch" >"$state/epoch.tmp" && mv "$state/epoch.tmp" "$state/epoch" || refuse "file $state/epoch can't be written"
+
+# An instance that starts with its host is there for the first client that finds
+# it, before anything has made it a standby (R28).
+# https://www.ibm.com/docs/en/db2/11.5.x?topic=commands-db2iauto-auto-start-instance
+case "$(as_owner 5 'db2set DB2AUTOSTART')" in
+YES | yes) not_ready "the instance of $owner starts by itself when this host starts (DB2AUTOSTART=YES)" "db2iauto -off $owner (as root, in the bin directory of Db2)" ;;
+esac
 
 for try in 1 2 3; do
 	hadr=$(as_owner 15 "db2pd -db $database -hadr")
