@@ -235,3 +235,40 @@ func (in badInput) unfit(t *testing.T, p *pair, node string, began time.Time) {
 		t.Errorf("%s: the lease is suspended for %q", in.name, l.Suspended)
 	}
 }
+
+// TestStandbyWithoutRoomForLog: the disk of a standby is full, so that the
+// commits of its primary wait. Both nodes say what they see, the primary's lease
+// lives on, and nobody suspects the primary (R4).
+func TestStandbyWithoutRoomForLog(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		p := startPair(t, 20*time.Second, 5*time.Second, sandbox.Options{Dir: dir})
+		time.Sleep(time.Minute)
+		_, err := p.Faults.Inject(t.Context(), fault.Fault{Kind: fault.FullLogDevice, Selector: fault.Selector{Instance: p.Databases["b"].InstanceID}})
+		must(t, err)
+		time.Sleep(3 * time.Minute)
+		before, err := p.record().ReadLease(t.Context(), group)
+		must(t, err)
+		time.Sleep(20 * time.Second)
+		now, err := p.record().ReadLease(t.Context(), group)
+		must(t, err)
+		if !now.WaitingForStandby || now.Counter <= before.Counter {
+			t.Errorf("the lease of a primary that waits: %+v, 20 s before %+v", now, before)
+		}
+		a, err := p.record().Node(t.Context(), group, "a")
+		must(t, err)
+		b, err := p.record().Node(t.Context(), group, "b")
+		must(t, err)
+		if !a.WaitsForStandby || b.PartnerLost || !b.LeaseStill.At.IsZero() {
+			t.Errorf("primary waits: %t; standby misses it: %t, its lease stood still at %s", a.WaitsForStandby, b.PartnerLost, b.LeaseStill.At)
+		}
+		p.Faults.Clear()
+		time.Sleep(time.Minute)
+		if a, err = p.record().Node(t.Context(), group, "a"); err != nil || a.WaitsForStandby || a.LastGoodProbe.Before(a.LastBadProbe) {
+			t.Errorf("afterwards the primary waits: %t; last good probe %s, bad %s (%v)", a.WaitsForStandby, a.LastGoodProbe, a.LastBadProbe, err)
+		}
+		if text := strings.Join(append(p.logs["a"].take(), p.logs["b"].take()...), ""); strings.Contains(text, "reported to the takeover function") || strings.Count(text, "msg=\"the probe failed") > 1 {
+			t.Errorf("said:\n%s", text)
+		}
+	})
+}

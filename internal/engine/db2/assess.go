@@ -122,6 +122,9 @@ func partner(h HADR, now time.Time) (silence time.Duration, lost bool) {
 		}
 		return silence, true
 	}
+	if h.Role == "STANDBY" && slices.Contains(h.Flags, "STANDBY_LOG_DEVICE_FULL") {
+		return silence, false // who can't write what came reads no further: the silence is its own
+	}
 	beat := time.Duration(deref(h.HeartbeatInterval)) * time.Second
 	timeout := time.Duration(deref(h.Timeout)) * time.Second
 	return silence, beat > 0 && silence > missedBeats*beat || timeout > 0 && silence >= timeout

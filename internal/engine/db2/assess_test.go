@@ -91,6 +91,24 @@ func TestAssess(t *testing.T) {
 	}
 }
 
+// A standby without room for log reads no further: that it hears nothing of its
+// primary is its own doing, until the connection is gone.
+func TestSilenceOfAFullStandby(t *testing.T) {
+	text := strings.Replace(readFile(t, "testdata/db2pd/s27-standby-flags-device-full.txt"), "TIME_SINCE_LAST_RECV(seconds) = 2", "TIME_SINCE_LAST_RECV(seconds) = 200", 1)
+	for name, tt := range map[string]struct {
+		text string
+		lost bool
+	}{
+		"full":                  {text, false},
+		"full and disconnected": {strings.Replace(text, "HADR_CONNECT_STATUS = CONNECTED", "HADR_CONNECT_STATUS = DISCONNECTED", 1), true},
+		"not full":              {strings.Replace(text, "STANDBY_LOG_DEVICE_FULL ", "", 1), true},
+	} {
+		if o := observe(declared, tt.text); o.PartnerLost != tt.lost || o.PartnerSilence < 200*time.Second {
+			t.Errorf("%s: lost %t, silent for %s", name, o.PartnerLost, o.PartnerSilence)
+		}
+	}
+}
+
 // Output that is no answer is unknown, never good.
 func TestAssessTrouble(t *testing.T) {
 	const notActive = "\nDatabase HADRDB not activated on database member 0 or this database name cannot be found in the local database directory.\n"
