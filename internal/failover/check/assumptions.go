@@ -13,7 +13,7 @@ type Premise struct {
 	Breaks bool
 	// Loud: whatever happens, the group is blocked and people are told before.
 	Loud bool
-	// Afterwards are bounds in which the promise may be broken on the way, and
+	// Afterwards are bounds in which what needs the assumption may be broken on the way, and
 	// from every state of which the group comes to rest nevertheless: it serves
 	// from one node or people were told, and no node counts as standby whose log
 	// has parted from its primary's. Deeply are larger ones.
@@ -43,7 +43,7 @@ func Premises() []Premise {
 			Expected: "The old primary goes on alone earlier than its standby believes, and dies before it can be read: what it has committed alone is lost. It comes to light when that primary is brought back: its log has parted, and the rejoin ends with the word that it needs a reseed. It is never taken for a standby."},
 		{Broken: A3, Setup: crowd, Breaks: true, Afterwards: []Setup{swift, slow}, Deeply: []Setup{crowd},
 			Says:     "Conditional writes are linearizable.",
-			Expected: "Two operations run at once, and one undoes what the other one does: a primary that was started again may be stopped. When both are over, the group serves from one node or is blocked with a word."},
+			Expected: "Two operations run at once, and one undoes what the other one does: a primary that was started again may be stopped. Nothing is lost by it, and no two nodes write. When both are over, the group serves from one node or is blocked with a word."},
 		{Broken: A4, Setup: late,
 			Says:     "Db2 refuses BY FORCE PEER WINDOW ONLY outside of the window.",
 			Expected: "The window is counted by the core, too, and the document refuses after its deadline: nothing is lost."},
@@ -66,4 +66,16 @@ func (p Premise) Search(loudIsEnough bool) Result {
 	s := p.Setup
 	s.LoudIsEnough = loudIsEnough
 	return Search{Setup: s, Calm: 1, Limit: lessonLimit}.Run()
+}
+
+// lets reports whether a promise may be broken on the way, because it needs the
+// assumption that is.
+func (s *Setup) lets(v violation) bool {
+	switch v {
+	case twoWriters, lostCommit:
+		return s.Forgives && s.Broken.has(A2)
+	case shotHealthy, shotByAGhost, wrongEndpoint:
+		return s.Forgives && s.Broken.has(A3)
+	}
+	return false
 }

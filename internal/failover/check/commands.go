@@ -52,6 +52,7 @@ func (p performance) promote() {
 	if c := p.w.cmd; c.attempt == f.attempts && c.node == n {
 		switch c.state {
 		case succeeded:
+			p.ends(NoFault, hint{kind: promoted, code: 1}, nil)
 			p.ends(NoFault, hint{kind: promoted}, nil)
 			return
 		case refused:
@@ -92,6 +93,11 @@ func (p performance) promote() {
 		if state == succeeded {
 			p.takeover(w, int(n), f.how())
 		}
+	}
+	if state == succeeded { // it may have read the role itself
+		read := h
+		read.code = 1
+		p.ends(NoFault, read, run)
 	}
 	p.ends(NoFault, h, run)
 	p.ends(PromoteLost, hint{kind: promoted, answer: unknown}, run)

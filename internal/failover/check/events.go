@@ -148,7 +148,7 @@ func (c *cores) result(h hint, id, table string) failover.Event {
 		return failover.NodeRead{At: now, Observation: h.views[h.node].observation(int(h.node))}
 	case promoted:
 		e := failover.Promoted{At: now, Node: id, CommandID: "c", Outcome: outcomes[h.answer]}
-		if h.answer == good {
+		if h.code == 1 {
 			e.Role = failover.RolePrimary
 		}
 		return e

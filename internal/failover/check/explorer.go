@@ -74,7 +74,7 @@ func (x *explorer) settle(w *world) {
 	w.settle()
 	x.tidy(w)
 	x.judge(w)
-	if x.setup.Forgives && w.wrong.forgiven() {
+	if x.setup.lets(w.wrong) {
 		w.wrong = fine
 	}
 	w.order()

@@ -55,15 +55,6 @@ var verdicts = [...]string{
 	blackhole:     "All is calm, the group is steady, and no connection reaches the primary.",
 }
 
-// forgiven are the promises that an assumption is needed for.
-func (v violation) forgiven() bool {
-	switch v {
-	case twoWriters, lostCommit, shotHealthy, shotByAGhost, wrongEndpoint:
-		return true
-	}
-	return false
-}
-
 func (v violation) String() string { return verdicts[v] }
 
 // judgeRecord looks at what a runner has just put on the record.
