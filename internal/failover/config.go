@@ -21,6 +21,9 @@ const (
 	// probeAge is how old a committed probe may be to count as a sign of life:
 	// two intervals of the agent and some slack.
 	probeAge = 45 * time.Second
+	// badProbeAge is how old the last bad one may be to count against a primary:
+	// two intervals of the slowest agent that can be declared.
+	badProbeAge = 2 * time.Minute
 	// settling is how long a standby must have been connected before a
 	// cool-down may end early (R30).
 	settling = time.Minute

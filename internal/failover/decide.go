@@ -96,7 +96,7 @@ func Decide(s State, g Gathered) Decision {
 	case a.Force != WithinWindow:
 		return q.forced(a.Force)
 	}
-	_, why := proven(q.evidence, a.Suspect)
+	_, why := proven(q.evidence, a.Suspect, q.at)
 	return Decision{
 		Verdict: Act, Guard: GuardNone, Evidence: q.evidence,
 		Reason:    fmt.Sprintf("node %s failed (%s) and node %s is fit to take over", a.Suspect, why, q.standby.Node),
@@ -196,7 +196,7 @@ func commits(q question) *Decision {
 }
 
 func unproven(q question) *Decision {
-	ok, why := proven(q.evidence, q.suspect.Node)
+	ok, why := proven(q.evidence, q.suspect.Node, q.at)
 	if ok || !q.state.on(R8) {
 		return nil
 	}
@@ -380,7 +380,7 @@ func policy(q question) *Decision {
 	if q.human || q.state.Attempt.Approver != "" || q.config.Policy != Approval {
 		return nil
 	}
-	_, why := proven(q.evidence, q.suspect.Node)
+	_, why := proven(q.evidence, q.suspect.Node, q.at)
 	return &Decision{
 		Verdict: Ask, Guard: GuardPolicy,
 		Reason:    fmt.Sprintf("node %s failed (%s), node %s is fit to take over, and the policy is approval", q.suspect.Node, why, q.standby.Node),

@@ -95,6 +95,12 @@ func TestDecide(t *testing.T) {
 		{"R8: alarm twice is one signal", only(SignalAlarm, SignalAlarm), Hold, GuardEvidence, "only CloudWatch"},
 		{"R8: no alarm, but the lease and the standby's view", only(SignalLease, SignalStandbyView), Act, GuardNone, ""},
 		{"R8: a slow status command is no second signal", only(SignalAlarm, SignalSilent), Hold, GuardEvidence, "only CloudWatch"},
+		{"R8: the agent's own record of two minutes ago", func(_ *State, g *Gathered) {
+			g.Evidence = []Evidence{{Node: "a", Signal: SignalAlarm, At: now}, {Node: "a", Signal: SignalProbe, At: now.Add(-2 * time.Minute)}}
+		}, Act, GuardNone, ""},
+		{"R8: the record of an agent that was stopped since", func(_ *State, g *Gathered) {
+			g.Evidence = []Evidence{{Node: "a", Signal: SignalAlarm, At: now}, {Node: "a", Signal: SignalProbe, At: now.Add(-2*time.Minute - time.Second)}}
+		}, Hold, GuardEvidence, "only CloudWatch"},
 		{"a hang: alarm and the agent's own record", only(SignalAlarm, SignalProbe), Act, GuardNone, ""},
 		{"R8: a stopped machine is conclusive", func(_ *State, g *Gathered) {
 			g.Evidence = []Evidence{{Node: "a", Signal: SignalInstance, Detail: "stopped", Conclusive: true}}

@@ -98,7 +98,7 @@ func TestSignalsOutsideCloudWatch(t *testing.T) {
 			t.Errorf("%s comes from outside CloudWatch: %v, want %v", signal, !want, want)
 		}
 	}
-	_, why := proven([]Evidence{{Node: "a", Signal: SignalAlarm, At: now.Add(-time.Minute), Conclusive: true}}, "a")
+	_, why := proven([]Evidence{{Node: "a", Signal: SignalAlarm, At: now.Add(-time.Minute), Conclusive: true}}, "a", now)
 	if !strings.Contains(why, "outside CloudWatch") {
 		t.Errorf("an alarm that says it is conclusive: %q", why)
 	}

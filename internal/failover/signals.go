@@ -3,6 +3,7 @@ package failover
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // outside reports whether a signal does not rest on CloudWatch. Those that do
@@ -22,14 +23,20 @@ func (s Signal) outside() bool {
 // slow agent, and a healthy primary must not be shot for that (R8).
 func (s Signal) supports() bool { return s == SignalSilent }
 
+// outdated reports whether evidence was read now but is of a time long past: the
+// record of an agent that was stopped right after a bad probe says so for ever.
+func (e Evidence) outdated(at time.Time) bool {
+	return e.Signal == SignalProbe && at.Sub(e.At) > badProbeAge
+}
+
 // proven applies the two-signal rule (R8): evidence from outside CloudWatch that
 // stands alone, or two signals of which one does not come from CloudWatch.
-func proven(evidence []Evidence, suspect string) (ok bool, why string) {
+func proven(evidence []Evidence, suspect string, at time.Time) (ok bool, why string) {
 	seen := map[Signal]bool{}
 	var names []string
 	outside := false
 	for _, e := range evidence {
-		if e.Node != suspect || e.Signal.supports() || seen[e.Signal] && !e.Conclusive {
+		if e.Node != suspect || e.Signal.supports() || e.outdated(at) || seen[e.Signal] && !e.Conclusive {
 			continue
 		}
 		if e.Conclusive && e.Signal.outside() {
