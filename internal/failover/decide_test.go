@@ -95,6 +95,19 @@ func TestDecide(t *testing.T) {
 		{"R8: alarm twice is one signal", only(SignalAlarm, SignalAlarm), Hold, GuardEvidence, "only CloudWatch"},
 		{"R8: no alarm, but the lease and the standby's view", only(SignalLease, SignalStandbyView), Act, GuardNone, ""},
 		{"R8: a slow status command is no second signal", only(SignalAlarm, SignalSilent), Hold, GuardEvidence, "only CloudWatch"},
+		{"R8: alarm and lease, and the node says that it serves: its agent died", func(s *State, g *Gathered) {
+			only(SignalAlarm, SignalLease)(s, g)
+			suspect(reads(RolePrimary, DatabaseActive))(s, g)
+		}, Hold, GuardEvidence, "both hang on its agent"},
+		{"R8: alarm and lease, and the node says nothing", only(SignalAlarm, SignalLease), Act, GuardNone, ""},
+		{"R8: alarm, lease and the standby's view, and the node says that it serves", func(s *State, g *Gathered) {
+			only(SignalAlarm, SignalLease, SignalStandbyView)(s, g)
+			suspect(reads(RolePrimary, DatabaseActive))(s, g)
+		}, Act, GuardNone, ""},
+		{"R8: alarm, lease and the agent's bad probe: a hang", func(s *State, g *Gathered) {
+			only(SignalAlarm, SignalLease, SignalProbe)(s, g)
+			suspect(reads(RolePrimary, DatabaseActive))(s, g)
+		}, Act, GuardNone, ""},
 		{"R8: the agent's own record of two minutes ago", func(_ *State, g *Gathered) {
 			g.Evidence = []Evidence{{Node: "a", Signal: SignalAlarm, At: now}, {Node: "a", Signal: SignalProbe, At: now.Add(-2 * time.Minute)}}
 		}, Act, GuardNone, ""},

@@ -150,7 +150,7 @@ func (s State) reintegrated(e Reintegrated) (State, []Effect) {
 		return s.needsReseed(e.At, "its database does not start as standby: "+op.LastResult, "", e.Next)
 	}
 	s.enter(StepPeer, e.At, rejoinLimit)
-	return s, []Effect{s.stepped(e.At, "wait until node "+op.From+" is back in peer state"), s.readNode(op.From)}
+	return s, []Effect{s.stepped(e.At, "wait until node "+op.From+" is a fit standby again"+because(e.Detail)), s.readNode(op.From)}
 }
 
 func (s State) peering(e NodeRead) (State, []Effect) {
@@ -165,7 +165,7 @@ func (s State) peering(e NodeRead) (State, []Effect) {
 		s.finish()
 		return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
 	case e.At.After(op.Deadline):
-		return s.needsReseed(e.At, fmt.Sprintf("it did not reach peer state: role %s%s%s%s", orNone(string(o.Role)), because(o.State), because(o.FitnessWhy), because(o.AnswerError)), "", "")
+		return s.needsReseed(e.At, fmt.Sprintf("it did not become a fit standby: role %s%s%s%s", orNone(string(o.Role)), because(o.State), because(o.FitnessWhy), because(o.AnswerError)), "", "")
 	}
 	return s.again()
 }

@@ -43,7 +43,7 @@ func TestRejoin(t *testing.T) {
 				}
 			},
 			log: []string{"claim epoch 8", "start a", "reintegrate a"}, fenced: true,
-			event: "ended", outcome: "needs_reseed", says: "did not reach peer state",
+			event: "ended", outcome: "needs_reseed", says: "did not become a fit standby",
 		},
 		{
 			name: "the command is tried again while the host comes up", node: "a",

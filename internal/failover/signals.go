@@ -23,6 +23,22 @@ func (s Signal) outside() bool {
 // slow agent, and a healthy primary must not be shot for that (R8).
 func (s Signal) supports() bool { return s == SignalSilent }
 
+// agentAlone reports whether all that speaks against a primary comes through its
+// agent, while the node itself answers that its database serves: an agent that
+// died sends no metrics and renews no lease. One that is alive tells of a hang by
+// its own record.
+func (q question) agentAlone() bool {
+	if !q.suspect.ServesAsPrimary() {
+		return false
+	}
+	for _, e := range q.evidence {
+		if e.Node == q.suspect.Node && !e.Signal.supports() && !e.outdated(q.at) && e.Signal != SignalAlarm && e.Signal != SignalLease {
+			return false
+		}
+	}
+	return true
+}
+
 // outdated reports whether evidence was read now but is of a time long past: the
 // record of an agent that was stopped right after a bad probe says so for ever.
 func (e Evidence) outdated(at time.Time) bool {
