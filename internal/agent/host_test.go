@@ -36,6 +36,7 @@ type host struct {
 	frozen     chan struct{} // a call that never ends, until it is closed
 	viewErr    bool
 	viewHangs  bool
+	cutOff     bool          // from AWS: calls get no answer
 	window     time.Duration // peer window, 0 = none
 	hears      bool          // its standby
 	living     bool          // the other node renews its lease
@@ -103,7 +104,18 @@ func (h *host) ReadProbe(context.Context, string, string) (statetable.Probe, err
 	return p, h.recordErr
 }
 
-func (h *host) PutNode(_ context.Context, _ string, o failover.Observation) error {
+// reach waits for an answer that does not come while the host is cut off.
+func (h *host) reach(ctx context.Context) {
+	h.mu.Lock()
+	cut := h.cutOff
+	h.mu.Unlock()
+	if cut {
+		<-ctx.Done()
+	}
+}
+
+func (h *host) PutNode(ctx context.Context, _ string, o failover.Observation) error {
+	h.reach(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.recordErr != nil {
@@ -165,7 +177,8 @@ func (h *host) Probe(ctx context.Context, _ string, _ map[string]string) error {
 	return probe(ctx)
 }
 
-func (h *host) ReadLease(context.Context, string) (failover.Lease, error) {
+func (h *host) ReadLease(ctx context.Context, _ string) (failover.Lease, error) {
+	h.reach(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.recordErr != nil {
@@ -177,7 +190,8 @@ func (h *host) ReadLease(context.Context, string) (failover.Lease, error) {
 	return h.lease, nil
 }
 
-func (h *host) RenewLease(_ context.Context, _ string, next failover.Lease) error {
+func (h *host) RenewLease(ctx context.Context, _ string, next failover.Lease) error {
+	h.reach(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {

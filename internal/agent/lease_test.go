@@ -214,3 +214,17 @@ func TestHangWithLease(t *testing.T) {
 		}
 	})
 }
+
+// TestCommitsWithoutAWS: an agent that is cut off from AWS commits a row at every
+// tick all the same. A standby that hears of them knows that its primary lives.
+func TestCommitsWithoutAWS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := windowedHost()
+		before := 0
+		h.after(31*time.Second, func() { h.cutOff, h.recordErr, before = true, errors.New("no answer"), h.probes })
+		measure(t, h, 61*time.Second)
+		if n := h.probes - before; n < 14 {
+			t.Errorf("%d commits within 30 s, want one every 2 s", n)
+		}
+	})
+}

@@ -10,19 +10,22 @@ import (
 
 // pulsing is the loop of a group with a lease. At every tick it begins a view
 // and a probe where none is under way, and keeps or watches the lease by what
-// is known: none of them waits for the database.
+// is known: none of them waits for the database. Nor does the database wait for
+// AWS: an agent that can't write goes on to commit, or its standby would hear as
+// little of it as of a dead one.
 func (a *Agent) pulsing(ctx context.Context) error {
 	d := a.declaration()
 	ticker := a.Clock.NewTicker(d.probe.LeaseInterval)
 	defer ticker.Stop()
-	var probe, tend single
-	defer func() { tend.wait(); a.looking.wait(); probe.wait() }()
+	var probe, write, tend single
+	defer func() { tend.wait(); a.looking.wait(); probe.wait(); write.wait() }()
+	tell := func() { write.start(func() { a.writeChange(ctx) }) }
 	for {
 		a.beat("pulsing", 3*d.probe.LeaseInterval+2*writeLimit)
 		a.looking.start(func() {
 			a.look(ctx)
-			probe.start(func() { a.probe(ctx); a.writeChange(ctx) })
-			a.writeChange(ctx)
+			tell()
+			probe.start(func() { a.probe(ctx); tell() })
 		})
 		tend.start(func() { a.tend(ctx) })
 		select {
