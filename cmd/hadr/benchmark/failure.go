@@ -30,6 +30,14 @@ var (
 	DatabaseGone = fault.Fault{Kind: fault.KillProcess, Effect: fault.Effect{Process: "db2sysc"}}
 )
 
+// Places of cases in Cases.
+const (
+	shortLease = iota
+	longLease
+	alarmsAlone
+	databaseOnly
+)
+
 // Cases are what is measured.
 var Cases = []Case{
 	{"host, lease 6s/2s", 6 * time.Second, 2 * time.Second, HostGone},
@@ -55,17 +63,17 @@ type Outage struct {
 
 const (
 	// spread is the time over which failures, and the starts of agents, are
-	// spread: the longest period that anything has here. leased is the same for
-	// what tells of them first where there is a lease: probe and lease.
+	// spread: the longest period that anything has here. leased is the same for a
+	// lease, which tells of them first where there is one.
 	spread = time.Minute
-	leased = 20 * time.Second
+	leased = 10 * time.Second
 	// patience is how long a takeover is waited for.
 	patience = 15 * time.Minute
 	// settled is what alarms need until all of them have seen whole minutes of a
 	// primary that is well.
 	settled = 4 * time.Minute
 	// kept is what a lease needs until its holder promises all that it can.
-	kept = 30 * time.Second
+	kept = 15 * time.Second
 	look = time.Second
 )
 

@@ -9,20 +9,25 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
-// What a benchmark asks of a process of its own, as a bubble of testing/synctest
-// needs a test.
-const (
-	askedCase     = "HADR_TEST_BENCHMARK_CASE"
-	askedFailures = "HADR_TEST_BENCHMARK_FAILURES"
-	askedSeed     = "HADR_TEST_BENCHMARK_SEED"
-	askedAnswer   = "HADR_TEST_BENCHMARK_ANSWER"
-)
+// asked holds what a benchmark asks of a process of its own, as a bubble of
+// testing/synctest needs a test.
+const asked = "HADR_TEST_BENCHMARK"
+
+// task is what is asked: failures of a case, or days without one.
+type task struct {
+	Case    int
+	Days    bool
+	Weather Weather
+	Count   int
+	Seed    uint64
+	Answer  string // file
+}
 
 // TestMain lets garbage be: a failure makes a lot of it in a short time.
 func TestMain(m *testing.M) {
@@ -43,10 +48,19 @@ func scratch(t testing.TB) string {
 	return ""
 }
 
-// fail plays one failure in a bubble of its own.
-func fail(t *testing.T, c Case, seed uint64, p Profile) (o Outage) {
+func profile(t testing.TB) Profile {
 	t.Helper()
-	dir := scratch(t)
+	p, err := Assumed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// fail plays one failure in a bubble of its own.
+func fail(t *testing.T, c Case, seed uint64) (o Outage) {
+	t.Helper()
+	p, dir := profile(t), scratch(t)
 	defer os.RemoveAll(dir)
 	var err error
 	synctest.Test(t, func(t *testing.T) { o, err = Fail(t.Context(), dir, c, seed, p) })
@@ -56,64 +70,77 @@ func fail(t *testing.T, c Case, seed uint64, p Profile) (o Outage) {
 	return o
 }
 
-// failAll plays failures of consecutive seeds on all processors.
-func failAll(t *testing.T, c Case, first uint64, failures int) []Outage {
+// quiet plays a day without a failure in a bubble of its own.
+func quiet(t *testing.T, c Case, w Weather, length time.Duration, seed uint64) (q Calm) {
 	t.Helper()
-	p, err := Assumed()
+	p := profile(t)
+	var err error
+	synctest.Test(t, func(t *testing.T) { q, err = Quiet(t.Context(), c, w, length, seed, p) })
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s, seed %d: %v", c.Name, seed, err)
 	}
-	outages := make([]Outage, failures)
+	return q
+}
+
+// many plays consecutive seeds on all processors.
+func many[T any](t *testing.T, first uint64, count int, play func(t *testing.T, seed uint64) T) []T {
+	t.Helper()
+	all := make([]T, count)
 	var next atomic.Int64
 	t.Run("play", func(t *testing.T) {
 		for worker := range runtime.GOMAXPROCS(0) {
 			t.Run(fmt.Sprint(worker), func(t *testing.T) {
 				t.Parallel()
-				for i := int(next.Add(1)) - 1; i < failures; i = int(next.Add(1)) - 1 {
-					outages[i] = fail(t, c, first+uint64(i), p)
+				for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
+					all[i] = play(t, first+uint64(i))
 				}
 			})
 		}
 	})
-	return outages
+	return all
 }
 
-// TestForBenchmark plays the failures of one case for a benchmark.
+// TestForBenchmark plays for a benchmark.
 func TestForBenchmark(t *testing.T) {
-	i, err := strconv.Atoi(os.Getenv(askedCase))
-	if err != nil {
-		t.Skip("it is played by BenchmarkFailures")
+	text := os.Getenv(asked)
+	if text == "" {
+		t.Skip("it plays for the benchmarks")
 	}
-	failures, err := strconv.Atoi(os.Getenv(askedFailures))
+	var a task
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		t.Fatal(err)
+	}
+	c := Cases[a.Case]
+	var out any
+	if a.Days {
+		out = many(t, a.Seed, a.Count, func(t *testing.T, seed uint64) Calm { return quiet(t, c, a.Weather, day, seed) })
+	} else {
+		out = many(t, a.Seed, a.Count, func(t *testing.T, seed uint64) Outage { return fail(t, c, seed) })
+	}
+	answer, err := json.Marshal(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed, err := strconv.ParseUint(os.Getenv(askedSeed), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(failAll(t, Cases[i], seed, failures))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(os.Getenv(askedAnswer), text, 0o600); err != nil {
+	if err := os.WriteFile(a.Answer, answer, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// ask lets a process of its own play a case.
-func ask(ctx context.Context, dir string, i, failures int, seed uint64) ([]Outage, error) {
-	file := filepath.Join(dir, "outages.json")
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestForBenchmark$", "-test.timeout=0")
-	cmd.Env = append(os.Environ(), askedCase+"="+strconv.Itoa(i), askedFailures+"="+strconv.Itoa(failures),
-		askedSeed+"="+strconv.FormatUint(seed, 10), askedAnswer+"="+file)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, out)
-	}
-	text, err := os.ReadFile(file)
+// ask lets a process of its own do a task.
+func ask[T any](ctx context.Context, dir string, a task) (out []T, err error) {
+	a.Answer = filepath.Join(dir, "answer.json")
+	text, err := json.Marshal(a)
 	if err != nil {
 		return nil, err
 	}
-	var outages []Outage
-	return outages, json.Unmarshal(text, &outages)
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestForBenchmark$", "-test.timeout=0")
+	cmd.Env = append(os.Environ(), asked+"="+string(text))
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, said)
+	}
+	answer, err := os.ReadFile(a.Answer)
+	if err != nil {
+		return nil, err
+	}
+	return out, json.Unmarshal(answer, &out)
 }

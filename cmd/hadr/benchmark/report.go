@@ -84,3 +84,36 @@ func (f Figures) String() string {
 	}
 	return b.String()
 }
+
+// Scores sum up days without a failure.
+type Scores struct {
+	Case      string
+	Days      int
+	Renewals  uint64
+	Reports   int
+	Alarms    int
+	Takeovers int
+	Told      []string // of takeovers
+}
+
+// Score sums up days of one case.
+func Score(name string, all []Calm) Scores {
+	s := Scores{Case: name, Days: len(all)}
+	for _, q := range all {
+		s.Renewals += q.Renewals
+		s.Reports += q.Reports
+		s.Alarms += q.Alarms
+		s.Takeovers += q.Takeovers
+		if q.Takeovers > 0 {
+			s.Told = append(s.Told, fmt.Sprintf("seed %d: %s", q.Seed, strings.Join(q.Story, "; ")))
+		}
+	}
+	return s
+}
+
+// String is a line for people.
+func (s Scores) String() string {
+	text := fmt.Sprintf("%s: %d days without a failure: %d takeovers; the standby's agent suspected the primary %d times, alarms went red %d times, the lease was renewed %d times; %s",
+		s.Case, s.Days, s.Takeovers, s.Reports, s.Alarms, s.Renewals, Assumptions)
+	return strings.Join(append([]string{text}, s.Told...), "\n  ")
+}
