@@ -12,7 +12,7 @@ const (
 	R3                  // old events are stale, red alarms are evidence
 	R4                  // a primary that waits for its standby is not taken over
 	R5                  // one committed probe vetoes, nothing else does
-	R6                  // a lease expires only across successful reads
+	R6                  // a lease expires only across successful reads, and its silence alone is no death
 	R7                  // an operator's takeover is followed
 	R8                  // two signals, enough window, clocks that agree
 	R9                  // an approval binds operation and epoch

@@ -25,8 +25,8 @@ func (s Signal) supports() bool { return s == SignalSilent }
 
 // agentAlone reports whether all that speaks against a primary comes through its
 // agent, while the node itself answers that its database serves: an agent that
-// died sends no metrics and renews no lease. One that is alive tells of a hang by
-// its own record.
+// died sends no metrics and renews no lease (R6). One that is alive tells of a
+// hang by its own record.
 func (q question) agentAlone() bool {
 	if !q.suspect.ServesAsPrimary() {
 		return false
