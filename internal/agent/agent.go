@@ -120,10 +120,11 @@ func (d declaration) settings() map[string]string { return d.state.Config.Settin
 func (d declaration) leases() bool { return d.probe.LeaseDuration > 0 }
 
 // mayHold reports whether the lease is this node's to renew: it is the recorded
-// primary, and nobody is about to stop it.
+// primary, nobody is about to stop it, and its role is not being moved. A lease
+// that it made in the epoch of its successor would keep that one from having any.
 func (d declaration) mayHold(node string) bool {
 	_, fenced := d.state.Fenced[node]
-	return d.state.Primary == node && !fenced
+	return d.state.Primary == node && !fenced && !d.movesInOrder()
 }
 
 const (
