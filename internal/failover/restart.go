@@ -171,7 +171,10 @@ func (s State) restarted(e NodeRead) (State, []Effect) {
 // would stay down for ever (R29).
 func (s State) partnerRead(e InstanceRead) (State, []Effect) {
 	s.noteMachine(e.Node, e.State, e.At)
-	_, fenced := s.Fenced[e.Node]
+	f, fenced := s.Fenced[e.Node]
+	if f.ConfirmedAt.Equal(e.At) { // down since now: no start could succeed before
+		s.Operation.Fence.Tries = 0
+	}
 	return s.startDatabase(e.At, s.on(R29) && fenced && e.State.Down())
 }
 
