@@ -25,8 +25,8 @@ type explanation interface {
 func explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
-		Short: "Show what hadr reads in Db2's own output, or what it decides in a situation",
-		Long: `Show what hadr reads in Db2's own output, or what it decides in a situation.
+		Short: "Show what hadr reads in a database's own output, or what it decides in a situation",
+		Long: `Show what hadr reads in a database's own output, or what it decides in a situation.
 
 With --case, a file describes a situation: what is special about the group and
 its nodes, and what happens. Shown are what was seen, which guard speaks, and what
@@ -38,7 +38,7 @@ The guide "guarantees" describes the format. A file that expects another decisio
 is an error.`,
 	}
 	caseFlag(cmd)
-	cmd.AddCommand(explainHADRCommand(), explainReplyCommand())
+	cmd.AddCommand(explainHADRCommand(), explainReplyCommand(), explainPostgreSQLCommand())
 	return cmd
 }
 
