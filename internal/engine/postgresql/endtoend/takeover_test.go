@@ -1,12 +1,15 @@
 package endtoend
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql/pgtest"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/fault"
 )
 
 func (s *stage) client() *pgtest.Client {
@@ -56,6 +59,16 @@ func (s *stage) rejoin(node string) {
 	s.await("well agents", func(st failover.State) bool { return s.agentsAreWell(st.Primary) })
 }
 
+// cutOff loses all packets and calls of a node's host until mend.
+func (s *stage) cutOff(node string) (mend func()) {
+	s.tb.Helper()
+	f, err := s.Faults.Inject(s.tb.Context(), fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: s.instance(node)}})
+	must(s.tb, err)
+	return func() {
+		must(s.tb, s.Faults.Remove(f.ID))
+	}
+}
+
 // A night of failures of one pair under synchronous replication. Each is seen by
 // the agents, decided by the function, and costs no acknowledged row.
 func TestNightOfFailures(t *testing.T) {
@@ -77,8 +90,7 @@ func TestNightOfFailures(t *testing.T) {
 			return s.hosts[node].Stutter(t, 5*time.Second, 200*time.Millisecond)
 		}},
 		{"its host is cut off from everybody", func(node string) func() {
-			s.Hosts.Isolate(s.instance(node), true)
-			return func() { s.Hosts.Isolate(s.instance(node), false) }
+			return s.cutOff(node)
 		}},
 	} {
 		ok := t.Run(failure.name, func(t *testing.T) {
@@ -122,4 +134,36 @@ func TestNightOfFailures(t *testing.T) {
 		s.nothingIsLost(other(primary), client)
 		s.await("well agents", func(st failover.State) bool { return s.agentsAreWell(st.Primary) })
 	})
+}
+
+// An asynchronous primary that is cut off from everybody goes on for clients on
+// its own host. Its agent ends it before the lease can be taken; the takeover
+// tells what may be lost, and no more is.
+func TestCutOffPrimaryFencesItself(t *testing.T) {
+	s := newStage(t, options{
+		postgresql: map[string]any{"replication_mode": "async", "max_rpo_seconds": 600},
+		lease:      map[string]any{"duration_seconds": 6, "interval_seconds": 2, "self_fencing": true},
+		agent:      `WATCHDOG_USEC=3000000\n`, // of a unit that was told to
+	})
+	client := s.client()
+	client.Await(t, 20, patience)
+	local := pgtest.NewClient(t, s.hosts["a"].Address()) // an application on the host itself
+	local.Await(t, 20, patience)
+	mend := s.cutOff("a")
+	s.takenOver("b", client)
+	if s.hosts["a"].Alive() {
+		t.Error("the old primary runs")
+	}
+	log, err := os.ReadFile(filepath.Join(s.Hosts.Root(s.instance("a")), "var/log/hadr-agent.log"))
+	if err != nil || !strings.Contains(string(log), "the database is fenced") {
+		t.Errorf("the old primary's agent did not fence it: %v\n%s", err, s.story())
+	}
+	if said := s.hadr("history", group); !strings.Contains(said, "are lost, from") {
+		t.Errorf("the history does not say what may be lost:\n%s", said)
+	}
+	mend()
+	s.rejoin("a")
+	if said := s.hadr("history", group); !strings.Contains(said, "back as standby") {
+		t.Errorf("the old primary is not back:\n%s", said)
+	}
 }
