@@ -1,6 +1,7 @@
 package postgresql_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,4 +64,20 @@ func TestRejoinWithoutTheLog(t *testing.T) {
 		g.B.Query(t, "CHECKPOINT")
 	}
 	needsReseed(t, g, "no longer has the log")
+}
+
+// A pg_rewind that does not end is killed at its bound, and its node needs a
+// reseed: nothing changes its data after a person was told so.
+func TestRejoinIsBounded(t *testing.T) {
+	g := newGroup(t, postgresql.Sync)
+	g.crashAndPromote()
+	bin := filepath.Join(g.A.Root, "slow")
+	if out, code, err := g.A.Run(t.Context(), "mkdir "+bin+" && ln -s "+template.Bin()+"/* "+bin+" && rm "+bin+"/pg_rewind && printf '#!/bin/sh\nexec sleep 600\n' >"+bin+"/pg_rewind && chmod +x "+bin+"/pg_rewind"); err != nil || code != 0 {
+		t.Fatalf("a slow pg_rewind: %s, %v", out, err)
+	}
+	programs := g.settings["bin_directory"]
+	g.settings["bin_directory"], g.settings["rejoin_limit_seconds"] = bin, "1"
+	needsReseed(t, g, "took longer than 1 s")
+	g.settings["bin_directory"] = programs
+	needsReseed(t, g, "an earlier pg_rewind did not end")
 }
