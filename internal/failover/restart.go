@@ -153,7 +153,9 @@ const databaseLimit = 2 * time.Minute
 func (s State) restarted(e NodeRead) (State, []Effect) {
 	op, o := s.Operation, e.Observation
 	switch {
-	case o.Answer == Answered && o.Role == RolePrimary && o.Database == DatabaseActive:
+	case o.ServesAsPrimary() && s.stopOnItsWay(e.At):
+		return s.again()
+	case o.ServesAsPrimary():
 		return s.end(e.At, "restarted", fmt.Sprintf("node %s serves again; nothing was promoted and nothing is lost", op.From))
 	case e.At.After(op.Deadline):
 		return s.noService(e.At, fmt.Sprintf("role %s, database %s%s", orNone(string(o.Role)), orNone(string(o.Database)), because(o.AnswerError)))
@@ -181,14 +183,19 @@ func (s State) partnerRead(e InstanceRead) (State, []Effect) {
 // startDatabase starts the database where its own start at boot did not do it.
 func (s State) startDatabase(at time.Time, alone bool) (State, []Effect) {
 	op := s.Operation
-	if at.Before(op.Fence.Sent.Add(databaseLimit)) && !op.Fence.Sent.IsZero() {
+	switch {
+	case op.Attempt > 1 && op.Fence.Tries == 0: // what was sent last is the stop
+		if s.stopOnItsWay(at) {
+			return s.again()
+		}
+	case at.Before(op.Fence.Sent.Add(databaseLimit)) && !op.Fence.Sent.IsZero():
 		return s.again() // the last try may still succeed
 	}
 	switch {
 	case op.Fence.Tries < databaseTries:
 	case op.Attempt == 1:
 		op.Attempt++
-		op.Fence.Sent, op.Fence.Tries = time.Time{}, 0
+		op.Fence.Sent, op.Fence.Tries = at, 0
 		return s, []Effect{
 			s.stepped(at, "the database of node "+op.From+" does not start; start its machine again"),
 			Stop{Node: op.From, Epoch: s.Epoch},
@@ -200,6 +207,17 @@ func (s State) startDatabase(at time.Time, alone bool) (State, []Effect) {
 	op.Starts++
 	op.Fence.Sent = at
 	return s, []Effect{StartDatabase{Node: op.From, Epoch: s.Epoch, OperationID: op.ID, Attempt: op.Starts, Deadline: at.Add(databaseLimit), Alone: alone}}
+}
+
+// callLate bounds how long after it was sent a call to AWS may still take effect
+// that gave no answer: the runner gives it up before.
+const callLate = 30 * time.Second
+
+// stopOnItsWay reports whether the stop that was to start the machine again may
+// still arrive. A database that serves meanwhile would be ended by it (R22).
+func (s State) stopOnItsWay(at time.Time) bool {
+	op := s.Operation
+	return s.on(R22) && op.Attempt > 1 && op.Fence.Tries == 0 && at.Before(op.Fence.Sent.Add(callLate))
 }
 
 func (s State) noService(at time.Time, why string) (State, []Effect) {
