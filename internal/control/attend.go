@@ -38,6 +38,8 @@ func (w *work) stay(ctx context.Context, wait time.Duration) error {
 	switch {
 	case !running(w.state), w.state.Attempt != nil: // a look: nobody has claimed what it may lead to
 		return nil
+	case w.state.Operation.Kind == failover.Rejoin: // a claim must find the record as it read it (R30)
+		return nil
 	case w.offline, !same(w.state, w.persisted), w.state.Attended.Sub(w.Clock.Now().Add(wait)) >= attentive:
 		return nil
 	}

@@ -98,3 +98,21 @@ func TestRejoinHidesNoFailure(t *testing.T) {
 		}
 	}
 }
+
+// TestTakeoverDuringARejoin (R30): whoever brings the old primary back keeps no
+// claim from the record by saying that he is at work.
+func TestTakeoverDuringARejoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, _ := setup()
+		st.state.Phase, st.state.Operation = failover.Rejoining, &failover.Operation{
+			ID: "op1", Kind: failover.Rejoin, From: "a", To: "b", Step: failover.StepPeer, Deadline: r.Clock.Now().Add(15 * time.Minute), Config: st.state.Config.WithDefaults(),
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer stop()
+		before := st.state.Version
+		_, _ = r.Run(ctx, group, failover.Resumed{At: r.Clock.Now()})
+		if st.state.Version > before+1 {
+			t.Errorf("the record was written %d times in two minutes of waiting", st.state.Version-before)
+		}
+	})
+}

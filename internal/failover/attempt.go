@@ -234,6 +234,7 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 			return s, nil
 		}
 		lost := *e.State
+		lost.Off = s.Off
 		if s.mayClaimAgain(lost) {
 			lost.Attempt = s.Attempt
 			lost.Attempt.Claims++
@@ -311,10 +312,11 @@ func (s State) begun() Entry {
 const claimTries = 3
 
 // mayClaimAgain: somebody else wrote to the record, but neither claimed the
-// group nor changed its primary. Then every guard is asked again.
+// group nor changed its primary; a rejoin may have gone on (R30). Then every
+// guard is asked again.
 func (s State) mayClaimAgain(now State) bool {
 	return s.Attempt != nil && s.Attempt.Claims+1 < claimTries &&
-		now.Operation == nil && now.Primary == s.Primary && now.Epoch+1 == s.Epoch
+		!now.busy() && now.Primary == s.Primary && now.Epoch+1 == s.Epoch
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("15:04:05.0Z") }

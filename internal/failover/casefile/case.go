@@ -99,12 +99,29 @@ func (c *Case) readRecord() error {
 	}
 	c.record = &record
 	f := stateFields(&record)
-	f["operation"] = func(_, id string) error {
-		running(&record, failover.Takeover, failover.StepRecheck)
-		record.Operation.ID, record.Operation.Config = id, record.Config
+	f["operation"] = recorded(&record)
+	return c.document.apply("record", f, false)
+}
+
+// recorded takes "op7", a takeover in its first step, or "op7, rejoin peer". What
+// its step has left behind on the record comes with it.
+func recorded(s *failover.State) setter {
+	return func(_, v string) error {
+		id, what, _ := strings.Cut(v, ", ")
+		kind, step := failover.Takeover, failover.StepRecheck
+		if what != "" {
+			k, at, _ := strings.Cut(what, " ")
+			if err := word(&kind, kinds...)("", k); err != nil {
+				return err
+			}
+			if err := word(&step, steps...)("", at); err != nil {
+				return err
+			}
+		}
+		running(s, kind, step)
+		s.Operation.ID, s.Operation.Config = id, s.Config
 		return nil
 	}
-	return c.document.apply("record", f, false)
 }
 
 func (c *Case) readNodes() error {
