@@ -43,6 +43,7 @@ type host struct {
 	epoch      uint64
 	operation  *failover.Operation
 	refused    time.Time
+	guard      failover.Guard // that refused
 	fenced     bool
 	duration   time.Duration // of the lease, 0 = none
 	interval   time.Duration
@@ -81,7 +82,7 @@ func (h *host) Load(context.Context, string) (failover.State, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := failover.State{
-		Primary: h.primary, Epoch: h.epoch, Operation: h.operation, Refused: failover.Refusal{At: h.refused},
+		Primary: h.primary, Epoch: h.epoch, Operation: h.operation, Refused: failover.Refusal{Guard: h.guard, At: h.refused},
 		Config: failover.Config{VIP: h.vip, Nodes: []failover.NodeConfig{{ID: "a"}, {ID: "b"}}},
 	}
 	if h.fenced {

@@ -78,7 +78,8 @@ func (a *Agent) answered(ctx context.Context) bool {
 		a.lookUp(ctx)
 	}
 	s := a.declaration().state
-	return s.Operation != nil || a.Clock.Now().Sub(s.Refused.At) < refusalKept
+	refused := s.Refused.Guard != failover.GuardRoute && a.Clock.Now().Sub(s.Refused.At) < refusalKept
+	return s.Operation != nil || refused
 }
 
 // items are what this node has seen of the primary.

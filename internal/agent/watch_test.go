@@ -130,6 +130,10 @@ func TestReports(t *testing.T) {
 			kinds: []string{"lease_expired", "standby_view"}, reports: 1},
 		{name: "the record shows a refusal (R32)", change: func(h *host) { h.living, h.refused = false, time.Now() }, first: [2]time.Duration{4 * time.Second, 9 * time.Second},
 			kinds: []string{"lease_expired", "standby_view"}, reports: 1},
+		{name: "the record tells of a route: that answers nothing", change: func(h *host) {
+			h.living, h.guard, h.refused = false, failover.GuardRoute, time.Now()
+		}, first: [2]time.Duration{4 * time.Second, 9 * time.Second},
+			kinds: []string{"lease_expired", "standby_view"}, reports: 3},
 		{name: "the function can't be invoked: tried again at once", change: func(h *host) { h.living, h.reportErr = false, errors.New("throttled") }, first: [2]time.Duration{4 * time.Second, 9 * time.Second},
 			kinds: []string{"lease_expired", "standby_view"}, reports: 20},
 		{name: "a recorded step is overdue (R32)", change: func(h *host) {
