@@ -105,9 +105,10 @@ func (s State) surveyed(e Watched) (State, []Effect) {
 		next, more := s.follow(e)
 		return next, append(effects, more...)
 	}
-	if a, ok := s.newlyRed(e); ok {
-		next, more := s.lookAt(e, a)
-		return next, append(effects, more...)
+	if a, ok := s.newlyRed(e); ok { // it may stay red for long: a route does not wait for that
+		next, repairs := s.led(e)
+		next, look := next.lookAt(e, a)
+		return next, slices.Concat(effects, repairs, look)
 	}
 	next, more := s.withoutPrimary(e)
 	next, repairs := next.led(e)
