@@ -38,7 +38,7 @@ func Explain(output, node string, settings map[string]string) (Explanation, erro
 	}
 	report, err := ParseReport(output)
 	if err != nil {
-		return Explanation{Error: err.Error(), Next: "give the whole output of the SSM document of kind postgresql_status"}, nil
+		return Explanation{Error: err.Error(), Next: "give the whole output of the SSM document of kind postgresql_status"}, nil //nolint:nilerr // that is explained, too
 	}
 	var o failover.Observation
 	assess(&o, s, node, report)

@@ -82,7 +82,7 @@ func newStage(tb testing.TB, o options) *stage {
 	tb.Helper()
 	needed(tb)
 	bin := os.Getenv(binVariable)
-	dir, err := os.MkdirTemp("", "s") // paths of sockets are short
+	dir, err := os.MkdirTemp("", "s") //nolint:usetesting // paths of sockets are short
 	must(tb, err)
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	sb, err := sandbox.Start(tb.Context(), sandbox.Options{
