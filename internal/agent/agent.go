@@ -101,7 +101,8 @@ type Agent struct {
 	deadMan   deadMan
 	selfFence selfFence
 	troubles  troubles
-	looking   single // of views with a lease
+	looking   single        // of views with a lease
+	lost      chan struct{} // a view says that the partner is lost
 	beats     map[string]beat
 	written   string // what of the node's record matters to others at once
 }
@@ -161,6 +162,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var loops sync.WaitGroup
+	a.lost = make(chan struct{}, 1)
 	loop := func(f func(context.Context) error) {
 		loops.Go(func() { stop(f(ctx)) })
 	}

@@ -162,6 +162,12 @@ func (a *Agent) look(ctx context.Context) {
 	err := viewError(o)
 	a.health.viewed(o, err, began, a.mono(), a.Clock.Now())
 	a.settle("view", err)
+	if o.Role == failover.RoleStandby && o.PartnerLost {
+		select {
+		case a.lost <- struct{}{}:
+		default: // it is told already, or nobody listens
+		}
+	}
 	a.deadMan.see(o, began, d.state.Config)
 }
 

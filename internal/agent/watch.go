@@ -95,10 +95,22 @@ func (a *Agent) watch(ctx context.Context) {
 		if left > 0 {
 			pause = min(pause, left)
 		}
-		if a.mono()+pause+pause/10 >= next || a.Clock.Sleep(ctx, pause) != nil {
+		if a.mono()+pause+pause/10 >= next || !a.rest(ctx, pause) {
 			return
 		}
 	}
+}
+
+// rest waits, but no longer than until a view says that the partner is lost, and
+// reports whether the agent goes on.
+func (a *Agent) rest(ctx context.Context, pause time.Duration) bool {
+	bounded, cancel := clock.WithTimeout(ctx, a.Clock, pause)
+	defer cancel()
+	select {
+	case <-bounded.Done():
+	case <-a.lost:
+	}
+	return ctx.Err() == nil
 }
 
 // readOther reads the primary's lease, and returns how much is left until it has

@@ -116,7 +116,7 @@ func TestReports(t *testing.T) {
 		// Its last renewal came a second before, and is seen a second late at most.
 		{name: "the primary's host vanished", change: func(h *host) { h.living = false }, first: [2]time.Duration{5 * time.Second, 6100 * time.Millisecond},
 			kinds: []string{"lease_expired", "standby_view"}, reports: 3},
-		{name: "the standby does not hear its primary", change: func(h *host) { h.living, h.view.PartnerLost = false, true }, first: [2]time.Duration{0, 3 * time.Second},
+		{name: "the standby does not hear its primary", change: func(h *host) { h.living, h.view.PartnerLost = false, true }, first: [2]time.Duration{0, 1010 * time.Millisecond},
 			kinds: []string{"standby_view"}, reports: 3},
 		{name: "the lease is suspended: stopped in order (R6)", change: func(h *host) { h.living, h.lease.Suspended = false, "patch" }},
 		{name: "the lease was never renewed: a takeover that came to nothing made it", change: func(h *host) {

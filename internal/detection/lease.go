@@ -15,8 +15,8 @@ type Lease struct {
 	Poll      time.Duration // between the watcher's reads
 
 	// Health is how old the last round trip may be that a renewal rests on: for so
-	// long a hung database is still renewed. The round trips have a loop of their
-	// own, with the interval of the renewals. Zero = each renewal makes its own.
+	// long a hung database is still renewed. A round trip begins with each renewal,
+	// which rests on the one before. Zero = each renewal makes its own.
 	Health time.Duration
 
 	Watchers int  // default 1
@@ -63,7 +63,7 @@ func (l Lease) Worst(f Failure) time.Duration {
 	switch {
 	case l.Health == 0:
 	case f == Hang:
-		late = l.Health
+		late = l.Health - l.Health%l.Heartbeat
 	case f == Crash: // seen by the next round trip
 		late = l.Heartbeat
 	}
@@ -117,8 +117,8 @@ func (w *leaseWatcher) sees(t *trial) time.Duration {
 func (w *leaseWatcher) goesOn(f Failure) time.Duration {
 	switch {
 	case w.Health == 0:
-	case f == Hang:
-		return max(0, w.Health-uniform(w.r, w.Heartbeat))
+	case f == Hang: // a round trip is a whole number of heartbeats old, less what it took
+		return w.Health - w.Health%w.Heartbeat
 	case f == Crash:
 		return uniform(w.r, w.Heartbeat)
 	}
