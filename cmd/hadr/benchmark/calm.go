@@ -42,6 +42,7 @@ type calm struct {
 
 	mu        sync.Mutex
 	out       Calm
+	failed    failed
 	functions sync.WaitGroup
 	handler   *takeover.Handler
 	ids       int
@@ -60,43 +61,54 @@ type calm struct {
 // no time. A takeover that the core claims is counted and refused, so that the
 // day goes on.
 func Quiet(ctx context.Context, c Case, w Weather, length time.Duration, seed uint64, p Profile) (Calm, error) {
-	d := newDice(seed, p)
-	q := &calm{
-		Case: c, dice: d, weather: w, spells: w.draw(d, length), clock: clock.System(), began: time.Now(), out: Calm{Seed: seed},
+	q, err := newCalm(c, w, length, newDice(seed, p))
+	if err != nil {
+		return Calm{}, err
 	}
-	q.record = newLedger(q)
-	q.nodes = map[string]*database{"a": {calm: q, id: "a"}, "b": {calm: q, id: "b"}}
-	var err error
-	if q.alarms, err = newAlarms(q); err != nil {
-		return q.out, err
-	}
-	log := slog.New(slog.DiscardHandler)
-	q.handler = &takeover.Handler{Store: q.record, Runner: q.runner, Clock: q.clock, Log: log, NewID: q.id}
-	look := &watch.Handler{Groups: []string{q.record.state.Group}, Sweeper: q.record, Runner: q.runner, Clock: q.clock, Log: log, NewID: q.id}
-
-	ctx, stop := context.WithCancel(ctx)
-	var all sync.WaitGroup
-	for id, n := range q.nodes {
-		a := q.agent(id, n, log)
-		all.Go(func() {
-			if q.clock.Sleep(ctx, d.between(0, time.Minute, "start of "+id)) == nil {
-				_ = a.Run(ctx) // it ends with ctx
-			}
-		})
-	}
-	all.Go(func() { q.every(ctx, time.Minute, "watch", func() { _, _ = look.Handle(ctx) }) }) // the next one looks again
-	all.Go(func() { q.alarms.evaluate(ctx) })
-	err = q.clock.Sleep(ctx, length)
-	stop()
-	all.Wait()
-	q.functions.Wait()
+	err = q.play(ctx, func(ctx context.Context) error { return q.clock.Sleep(ctx, length) })
+	q.out.Seed = seed
 	return q.out, err
 }
 
-func (q *calm) agent(id string, n *database, log *slog.Logger) *agent.Agent {
-	return &agent.Agent{
-		Group: q.record.state.Group, Node: id, Record: seat{q.record, id}, Metrics: sender{q, id}, Database: n, Endpoint: noAddress{},
+func newCalm(c Case, w Weather, length time.Duration, d *dice) (*calm, error) {
+	q := &calm{Case: c, dice: d, weather: w, spells: w.draw(d, length), clock: clock.System(), began: time.Now()}
+	q.record = newLedger(q)
+	q.nodes = map[string]*database{"a": {calm: q, id: "a"}, "b": {calm: q, id: "b"}}
+	q.handler = &takeover.Handler{Store: q.record, Runner: q.runner, Clock: q.clock, Log: slog.New(slog.DiscardHandler), NewID: q.id}
+	var err error
+	q.alarms, err = newAlarms(q)
+	return q, err
+}
+
+// play lets everything run while story is told.
+func (q *calm) play(ctx context.Context, story func(context.Context) error) error {
+	log := slog.New(slog.DiscardHandler)
+	look := &watch.Handler{Groups: []string{q.record.state.Group}, Sweeper: q.record, Runner: q.runner, Clock: q.clock, Log: log, NewID: q.id}
+	ctx, stop := context.WithCancel(ctx)
+	hosts := map[string]context.Context{"b": ctx}
+	hosts["a"], q.failed.vanish = context.WithCancel(ctx)
+	var all sync.WaitGroup
+	for id, host := range hosts {
+		all.Go(func() { q.run(host, id, log) })
+	}
+	all.Go(func() { q.every(ctx, time.Minute, "watch", func() { _, _ = look.Handle(ctx) }) }) // the next one looks again
+	all.Go(func() { q.alarms.evaluate(ctx) })
+	err := story(ctx)
+	q.failed.vanish()
+	stop()
+	all.Wait()
+	q.functions.Wait()
+	return err
+}
+
+// run runs the agent of a node, at a phase of its own.
+func (q *calm) run(ctx context.Context, id string, log *slog.Logger) {
+	a := &agent.Agent{
+		Group: q.record.state.Group, Node: id, Record: seat{q.record, id}, Metrics: sender{q, id}, Database: q.nodes[id], Endpoint: noAddress{},
 		Offset: steady{q.clock}, Takeover: caller{q, id}, Watchdog: 30 * time.Second, Clock: q.clock, Log: log,
+	}
+	if q.clock.Sleep(ctx, q.dice.between(0, time.Minute, "start of "+id)) == nil {
+		_ = a.Run(ctx) // it ends with ctx
 	}
 }
 

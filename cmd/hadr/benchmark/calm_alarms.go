@@ -94,6 +94,7 @@ func (a *alarms) look(ctx context.Context, i int) {
 		a.calm.mu.Lock()
 		a.calm.out.Alarms++
 		a.calm.mu.Unlock()
+		a.calm.noticed()
 		id := alarm.Identity{ARN: failedAlarm, Name: "orders-a-failed", Account: "123456789012", Region: "eu-central-1"}
 		t := alarm.Transition{Alarm: id, New: alarm.Condition{State: alarm.Alarm, At: now}, Old: alarm.Condition{State: alarm.OK, At: now.Add(-time.Minute)}, Rule: "ALARM(silent)"}
 		a.calm.invoke(context.WithoutCancel(ctx), a.calm.dice.draw(ActionToLambda, 0), "alarm "+a.watches[i].Definition.Name, t.LambdaEvent())

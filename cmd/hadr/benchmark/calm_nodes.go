@@ -9,6 +9,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/demo"
 	"github.com/hadr-dev/terraform-provider-hadr/cmd/hadr/simulation/calls"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/control"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/detection"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
@@ -30,7 +31,11 @@ func (n *database) View(context.Context, map[string]string) failover.Observation
 		Node: n.id, Source: "command", ReadAt: now, HostTime: now, Answer: failover.Answered, Database: failover.DatabaseActive,
 		State: "PEER", SyncMode: "NEARSYNC", PartnerStatus: "CONNECTED",
 	}
-	waiting := n.calm.in(linkCut, isolated)
+	waiting, failure := n.calm.in(linkCut, isolated), n.calm.failure()
+	if n.id == "a" && failure == detection.Crash {
+		o.Database, o.State, o.PartnerStatus = failover.DatabaseDown, "", ""
+		return o
+	}
 	if n.id == "a" {
 		o.Role, o.Fitness = failover.RolePrimary, failover.Unfit
 		o.BlockedUntil = now.Add(demo.PeerWindow)
@@ -43,16 +48,26 @@ func (n *database) View(context.Context, map[string]string) failover.Observation
 	o.PartnerSilence = now.Sub(n.heard)
 	o.PromoteUntil = n.heard.Add(demo.PeerWindow)
 	o.ConnectedSince = n.calm.began
+	if failure == detection.Crash { // its end resets the connection
+		o.State, o.PartnerStatus, o.PartnerLost = "DISCONNECTED_PEER", "DISCONNECTED", true
+	}
 	return o
 }
+
+// commitTime is what a commit takes where nothing is slow.
+const commitTime = 5 * time.Millisecond
 
 // Probe implements agent.Database: the standby hears of a commit.
 func (n *database) Probe(ctx context.Context, _ string, _ map[string]string) error {
 	wait := n.calm.in(linkCut, isolated)
+	if n.calm.failure() == detection.Hang {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
 	if n.calm.in(slowSQL) > 0 {
 		wait += slowCommit.Quantile(n.calm.dice.unit(calls.Digest("commit")))
 	}
-	if wait > 0 && n.calm.clock.Sleep(ctx, wait) != nil {
+	if n.calm.clock.Sleep(ctx, wait+commitTime) != nil {
 		return context.Cause(ctx)
 	}
 	standby := n.calm.nodes["b"]

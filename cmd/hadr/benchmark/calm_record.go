@@ -222,6 +222,7 @@ func (c caller) Report(ctx context.Context, _ string, r evidence.Report) error {
 	c.calm.mu.Lock()
 	c.calm.out.Reports++
 	c.calm.mu.Unlock()
+	c.calm.noticed()
 	c.calm.invoke(context.WithoutCancel(ctx), 0, r.Reason(), payload)
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 )
 
 // dice draw latencies from a seed. What is drawn for something depends on what
-// it is, and how often it was there before, not on what happens beside it: a
-// failure replays by its seed.
+// it is, and how often it was there before, not on what happens beside it. Two
+// runs of a seed may differ by some hundred milliseconds all the same, where
+// the scheduler decides which of two calls of the same moment is the first.
 type dice struct {
 	seed    uint64
 	profile Profile
