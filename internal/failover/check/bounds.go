@@ -1,6 +1,10 @@
 package check
 
-import "github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+import (
+	"slices"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+)
 
 // Sweeps are bounds in which every fault happens at every moment of every
 // course, and nothing else goes wrong afterwards. They are complete, and small
@@ -25,7 +29,7 @@ func Sweeps() []Setup {
 		strict.from(TakenOver).with(Rejoins).named("strict fencing, rejoin after a takeover"),
 		people.named("strict fencing, people"),
 	}
-	return append(append(sweeps, wishes()...), repeated()...)
+	return slices.Concat(sweeps, wishes(), repeated(), muted())
 }
 
 // sweeping is the pair without agents, and with them, in which one fault happens.
@@ -42,10 +46,11 @@ func wishes() []Setup {
 	approval := strict.from(PrimaryLost).with(Approves)
 	approval.Policy = failover.Approval
 	observe := strict.from(PrimaryLost).with(Asks)
-	observe.Policy = failover.Observe
+	observe.Policy, observe.Sample = failover.Observe, 8
 	pause := strict.from(PrimaryLost).with(PausesFor).only(RunnerDies, RecordDown, AnswerLost, EventRepeated)
 	late := strict.from(TooLate).with(Cancels, AsksLate).twice().only(RunnerDies, MachineStarted, PromoteLost, PromoteLate)
 	loss := strict.from(TooLate).with(Cancels, AcceptsLoss).twice().only(RunnerDies, MachineStarted, PromoteLost)
+	loss.Sample = 8
 	release := strict.from(TakenOver).with(Releases, TurnsOn).twice()
 	severed := guarded.from(PrimaryCut).only(GroupsUnread, GroupsFailed, GroupsLost)
 	back := guarded.from(CutOff).with(Rejoins).only(GroupsFailed, GroupsLost, StartLate, RunnerDies)
@@ -53,7 +58,7 @@ func wishes() []Setup {
 	drift := strict.from(PrimaryCut)
 	drift.Drifts, drift.Faults = true, 0
 	twice := strict.with(Switches).only(AlarmLies, EventLost, PowerLost, MachineStarted)
-	twice.Faults = 2
+	twice.Faults, twice.Sample = 2, 8
 	return []Setup{
 		strict.with(Switches).named("strict fencing, a switchover"),
 		twice.named("strict fencing, a switchover and two faults"),
@@ -68,6 +73,22 @@ func wishes() []Setup {
 		drift.named("clocks that drift within their bound, the primary is cut off"),
 		strict.from(TakenOver).with(Acknowledges).named("a person acknowledges a takeover"),
 		strict.from(TakenOver).with(Applies).named("Terraform after a takeover"),
+	}
+}
+
+// muted are the sweeps in which an agent dies.
+func muted() []Setup {
+	strict, guarded := sweeping()
+	strict.Agents = true
+	strict, guarded = strict.only(AgentDies), guarded.only(AgentDies)
+	cut, unknown := strict.from(PrimaryCut), strict.from(RoleUnknown)
+	cut.Sample, unknown.Sample = 64, 64
+	return []Setup{
+		guarded.from(PrimaryLost).named("an agent dies, the primary is lost"),
+		cut.named("an agent dies, the primary is cut off"),
+		unknown.named("an agent dies, the role of the new primary is not known"),
+		guarded.from(TakenOver).with(Rejoins).named("an agent dies in a rejoin"),
+		guarded.with(Switches).named("an agent dies in a switchover"),
 	}
 }
 
@@ -118,7 +139,7 @@ func Depths() []Setup {
 		cut.named("dead-man and peer window, the primary is cut off and a fault"),
 		crowd.named("dead-man and peer window, two runners and a fault"),
 		guarded.named("dead-man and peer window, two faults"),
-	}, deepWishes()...)
+	}, slices.Concat(whole(), deepWishes(), crowds())...)
 }
 
 // deep is the pair without agents, and with them, in which two faults happen.
@@ -128,6 +149,42 @@ func deep() (strict, guarded Setup) {
 		s.Faults, s.Sweep, s.Swift = 2, false, false
 	}
 	return strict, guarded
+}
+
+// whole are deep bounds in which no function is held up, so that they are
+// explored whole.
+func whole() []Setup {
+	strict, guarded := deep()
+	strict, guarded = strict.swift(), guarded.swift()
+	people := strict.with()
+	people.Persons, people.Faults = 0, 1
+	lost, back, crowd := strict.from(PrimaryLost), strict.from(TakenOver).with(Rejoins), guarded
+	lost.Faults, back.Faults, crowd.Faults, crowd.Runners = 1, 1, 1, 2
+	return []Setup{
+		strict.named("swift: strict fencing, two faults"),
+		people.named("swift: strict fencing, a person and a fault"),
+		lost.named("swift: strict fencing, the primary is lost and a fault"),
+		back.named("swift: strict fencing, rejoin and a fault"),
+		crowd.named("swift: dead-man and peer window, two runners and a fault"),
+	}
+}
+
+// crowds are the deep bounds in which people meet functions. No function is held
+// up, so that they reach the ends of operations.
+func crowds() []Setup {
+	strict, guarded := deep()
+	strict.Faults, strict.Runners, guarded.Faults, guarded.Runners = 0, 2, 0, 2
+	strict, guarded = strict.swift(), guarded.swift()
+	lost, cut, back := strict.from(PrimaryLost).with(), guarded.from(PrimaryCut).with(), strict.from(TakenOver).with().twice()
+	lost.Persons, cut.Persons, back.Persons = 0, 0, 0
+	switches := guarded.with(Switches)
+	switches.Faults = 1
+	return []Setup{
+		lost.named("a person and two runners, the primary is lost"),
+		cut.named("a person and two runners, the primary is cut off"),
+		back.named("two deeds and two runners, after a takeover"),
+		switches.named("a switchover, two runners and a fault"),
+	}
 }
 
 // deepWishes are the deep bounds of what people ask for, and of policies.

@@ -52,7 +52,7 @@ func newCalmer(m *mind, s *Setup) *calmer {
 // rank orders what may happen: the first is what happens when all is well.
 func rank(a action) int {
 	switch a.verb {
-	case heals, reaches:
+	case heals, reaches, revives:
 		return 1
 	case performs, saves, claims, conflicts, wakes, dies:
 		return 2
@@ -139,11 +139,12 @@ func (e *expander) rest(w *world) {
 	at := course{world: *w}
 	at.world.faults, at.world.people = 0, 0
 	var keys []uint64
+	var left uint64 // steps from where the rest is known
 	wrong := restless
 	for range calmLimit {
 		k := maphash.Comparable(e.seed, at)
-		if e.calmed.has(k) {
-			wrong = fine
+		if n, known := e.calmed.get(k); known {
+			wrong, left = fine, n
 			break
 		}
 		keys = append(keys, k)
@@ -163,10 +164,11 @@ func (e *expander) rest(w *world) {
 		e.report(find{parent: *w, child: *w, calm: append([]step(nil), c.trace...), wrong: wrong})
 		return
 	}
-	for _, k := range keys {
-		e.calmed.add(k, 0)
+	for i := range keys {
+		e.calmed.add(keys[i], left+uint64(len(keys)-i))
 	}
-	e.calms.Add(1)
+	e.calms++
+	e.longest = max(e.longest, int64(left)+int64(len(keys)))
 }
 
 // ends judges a group that has come to rest.

@@ -88,7 +88,7 @@ var steps = map[failover.Phase]map[failover.StepName][]Fault{
 
 // anywhere are the faults of the world, of the record and of runners.
 var anywhere = []Fault{
-	RunnerDies, RecordDown, AnswerLost, LinkBreaks, LinkSilent, LinkDeaf, NodeCut, PowerLost, HostFrozen, DatabaseDies, DatabaseHangs,
+	RunnerDies, RecordDown, AnswerLost, LinkBreaks, LinkSilent, LinkDeaf, NodeCut, AgentDies, PowerLost, HostFrozen, DatabaseDies, DatabaseHangs,
 	AlarmLies, CheckLies, EventLost, EventRepeated, MachineStarted, ClockWrong, PathBlocked,
 }
 
@@ -140,7 +140,7 @@ var faultNames = [...]string{
 	"stop is late", "promotion is lost", "result of the promotion is lost", "promotion is late", "node is silent", "machine can't be read",
 	"move fails", "move is denied", "move is late", "start is lost", "start is late",
 	"security groups can't be read", "security groups can't be set", "answer of the security groups is lost",
-	"command fails", "link breaks", "link goes silent", "link goes silent towards the standby", "node is cut off",
+	"command fails", "link breaks", "link goes silent", "link goes silent towards the standby", "node is cut off", "agent dies",
 	"power is lost", "host freezes", "database dies", "database hangs", "alarm lies", "status check lies", "event is lost", "event comes again",
 	"machine is started", "clock is wrong", "path is blocked",
 }

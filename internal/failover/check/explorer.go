@@ -45,6 +45,7 @@ const (
 	heals
 	reaches  // a node reaches AWS again
 	renews   // the agent takes a new lease
+	revives  // the agent is started again
 	misleads // an event that belongs to another group
 	intrudes // another stack acts
 	acts     // a person

@@ -139,7 +139,7 @@ func (w *world) swap() bool {
 // that it has on disk.
 func (w *world) boot(i int) {
 	n := &w.nodes[i]
-	n.machine, n.impaired, n.boots = booting, false, bootTime
+	n.machine, n.impaired, n.mute, n.boots = booting, false, false, bootTime
 }
 
 // start starts a machine that is stopped.
@@ -194,6 +194,7 @@ func (w *world) rejoin(i int) bool {
 func (w *world) halt(i int, m machine) {
 	n := &w.nodes[i]
 	n.machine, n.database, n.window, n.settled, n.boots = m, down, 0, false, 0
+	n.mute = n.mute && n.runs()
 	if n.role == standby && w.conn == gone {
 		return
 	}

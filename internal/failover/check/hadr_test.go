@@ -78,7 +78,7 @@ func TestDeadMan(t *testing.T) {
 
 // TestSet: every hash is new once, and knows its parent, however full it gets.
 func TestSet(t *testing.T) {
-	s := newSet(true)
+	s := newSet()
 	hash := func(i uint64) uint64 { return i * 0x9e3779b97f4a7c15 }
 	for i := uint64(1); i < 100_000; i++ {
 		if !s.add(hash(i), i) {
@@ -90,7 +90,7 @@ func TestSet(t *testing.T) {
 			t.Fatalf("%d: parent %d", i, s.parent(hash(i)))
 		}
 	}
-	if s.has(hash(100_000)) || s.len() != 99_999 {
+	if _, ok := s.get(hash(100_000)); ok || s.len() != 99_999 {
 		t.Errorf("%d hashes", s.len())
 	}
 }

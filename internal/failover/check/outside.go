@@ -90,6 +90,11 @@ func (x *explorer) nature(w *world) {
 		x.put(next, action{verb: heals})
 	}
 	for i, n := range w.nodes {
+		if n.mute {
+			next := *w
+			next.nodes[i].mute = false
+			x.put(next, action{verb: revives, node: uint8(i)})
+		}
 		if n.cut {
 			next := *w
 			next.nodes[i].cut = false
@@ -116,7 +121,7 @@ func (x *explorer) nature(w *world) {
 // ails reports whether the alarm of node i has a reason to be red.
 func (w *world) ails(i int) bool {
 	n := w.nodes[i]
-	if !n.serves() || !n.reached() || n.machine != running {
+	if !n.serves() || !n.heard() {
 		return true
 	}
 	acks, _ := w.acknowledges(i)
@@ -143,7 +148,7 @@ func (x *explorer) redden(w *world, i int) {
 func (x *explorer) mayRenew(w *world) bool {
 	f := x.about(w.record)
 	n := w.nodes[f.primary]
-	return w.seal == outlived && x.setup.Agents && !f.running() && n.serves() && n.role == primary && n.reached() && !f.fenced[f.primary]
+	return w.seal == outlived && x.setup.Agents && !f.running() && n.serves() && n.role == primary && n.heard() && !f.fenced[f.primary]
 }
 
 // messages arrive: events of alarms, the minutely look, and what is late.
@@ -287,6 +292,9 @@ func (x *explorer) trouble(w *world) {
 
 func (x *explorer) troubleOf(w *world, i int) {
 	n := &w.nodes[i]
+	if x.setup.Agents && !n.mute && n.machine == running {
+		x.broken(w, AgentDies, i, func(w *world) { w.nodes[i].mute = true })
+	}
 	x.broken(w, NodeCut, i, func(w *world) { w.nodes[i].cut = true })
 	if !n.red && !w.ails(i) {
 		x.broken(w, AlarmLies, i, func(w *world) { x.redden(w, i) })

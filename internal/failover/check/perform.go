@@ -26,6 +26,7 @@ func (p performance) ends(f Fault, h hint, change func(*world)) {
 	before := p.about(next.runners[p.i].core)
 	if p.t.commands() {
 		next.runners[1-p.i].checked = false
+		next.lateMove, next.moveTo = 0, 0 // what was on its way since the last operation has arrived, or is lost
 	}
 	if p.t.mutates() {
 		p.judgeMutation(&next, next.runners[p.i], p.t)
@@ -107,7 +108,7 @@ func (p performance) gather() {
 	if n := w.nodes[f.suspect]; f.alarm && (n.red || p.off(failover.R1)) {
 		h.alarms = 1
 	}
-	h.lease = p.setup.Agents && (w.nodes[f.suspect].machine != running || !w.nodes[f.suspect].reached())
+	h.lease = p.setup.Agents && !w.nodes[f.suspect].heard()
 	views := func(silent int) [2]view {
 		return [2]view{w.view(p.setup, 0, silent == 0), w.view(p.setup, 1, silent == 1)}
 	}
@@ -141,7 +142,7 @@ func (p performance) seal() {
 			w.seal, w.sealed = shut, 0
 		}
 	})
-	if p.setup.Agents && w.seal == open && holder.machine == running && holder.reached() {
+	if p.setup.Agents && w.seal == open && holder.heard() {
 		p.ends(NoFault, hint{kind: sealed, answer: failed}, nil) // it renewed meanwhile
 	}
 	p.ends(RecordDown, hint{kind: sealed, answer: failed}, nil)

@@ -15,6 +15,7 @@ type Result struct {
 	Cores       int   // distinct states of the core
 	Calls       int64 // of Step
 	Calmed      int64 // states from which it was seen that the group comes to rest
+	Longest     int64 // how many steps that took at most
 	Coverage    *Coverage
 	Found       string   // what went wrong, "" if nothing
 	Story       []string // how, in plain words
@@ -38,7 +39,8 @@ type search struct {
 	coverage *Coverage
 	depth    int
 	steps    atomic.Int64
-	calms    atomic.Int64
+	calms    int64
+	longest  int64
 
 	mu    sync.Mutex
 	found *find
@@ -64,7 +66,7 @@ func (s Search) Run() Result {
 	first, left := x.run()
 	r := Result{
 		Setup: &x.Setup, Depth: x.depth, States: x.seen.len(), Transitions: x.steps.Load(), Calls: x.cores.calls.Load(),
-		Cores: len(x.cores.states), Calmed: x.calms.Load(), Coverage: x.coverage, Complete: left == 0,
+		Cores: len(x.cores.states), Calmed: x.calms, Longest: x.longest, Coverage: x.coverage, Complete: left == 0,
 	}
 	if x.found != nil {
 		r.Found, r.Story = x.found.wrong.String(), x.tell(first)
@@ -73,7 +75,7 @@ func (s Search) Run() Result {
 }
 
 func newSearch(s Search) *search {
-	x := &search{Search: s, seed: maphash.MakeSeed(), seen: newSet(true), calmed: newSet(false), coverage: NewCoverage()}
+	x := &search{Search: s, seed: maphash.MakeSeed(), seen: newSet(), calmed: newSet(), coverage: NewCoverage()}
 	x.cores = newCores(setupConfig(&x.Setup), x.Setup.Off)
 	return x
 }
@@ -133,6 +135,7 @@ func (x *search) note(e *expander) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.steps.Add(e.count)
+	x.calms, x.longest = x.calms+e.calms, max(x.longest, e.longest)
 	x.coverage.Merge(e.covered)
 }
 
@@ -153,6 +156,8 @@ type expander struct {
 	out      *[]world
 	last     []world // after the last fault of a sweep
 	count    int64
+	calms    int64 // states from which it was seen that the group comes to rest
+	longest  int64 // steps of the longest way there
 }
 
 func (x *search) expander(out *[]world) *expander {

@@ -29,6 +29,8 @@ func (c *cores) sentence(s step) string {
 		return "The link between the nodes works again."
 	case reaches:
 		return "Node " + n + " reaches AWS again."
+	case revives:
+		return "The agent of node " + n + " is started again."
 	case renews:
 		return "The agent takes a new lease."
 	case acts:
@@ -88,6 +90,7 @@ var faultTexts = [faultCount]string{
 	LinkSilent:     "The link between the nodes goes silent.%.0s",
 	LinkDeaf:       "The link between the nodes goes silent, and the standby has not noticed yet.%.0s",
 	NodeCut:        "Node %s loses its way to AWS's services.",
+	AgentDies:      "The agent of node %s dies.",
 	PowerLost:      "The machine of node %s loses its power.",
 	HostFrozen:     "The host of node %s freezes.",
 	DatabaseDies:   "The database server of node %s dies.",

@@ -2,11 +2,10 @@ package check
 
 import "sync"
 
-// set remembers hashes of worlds, and from which one each was reached first.
-// Eight bytes a state, or sixteen: tens of millions fit.
+// set remembers hashes of worlds, and with each one from which it was reached
+// first, or how far it is to rest. Sixteen bytes a state: tens of millions fit.
 type set struct {
-	parents bool
-	shards  [shards]shard
+	shards [shards]shard
 }
 
 const shards = 64
@@ -18,10 +17,10 @@ type shard struct {
 	used    int
 }
 
-func newSet(parents bool) *set {
-	s := &set{parents: parents}
+func newSet() *set {
+	s := &set{}
 	for i := range s.shards {
-		s.shards[i].grow(1<<8, parents)
+		s.shards[i].grow(1 << 8)
 	}
 	return s
 }
@@ -34,27 +33,25 @@ func (s *set) add(h, parent uint64) bool {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if sh.used*4 > len(sh.keys)*3 {
-		sh.grow(len(sh.keys)*2, s.parents)
+		sh.grow(len(sh.keys) * 2)
 	}
 	i, ok := sh.find(h)
 	if ok {
 		return false
 	}
 	sh.keys[i] = h
-	if s.parents {
-		sh.parents[i] = parent
-	}
+	sh.parents[i] = parent
 	sh.used++
 	return true
 }
 
-// has reports whether h is in the set.
-func (s *set) has(h uint64) bool {
+// get returns what was added with h.
+func (s *set) get(h uint64) (parent uint64, ok bool) {
 	sh := s.shard(h)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	_, ok := sh.find(h)
-	return ok
+	i, ok := sh.find(h)
+	return sh.parents[i], ok
 }
 
 // parent returns from where h was reached first.
@@ -81,20 +78,14 @@ func (s *shard) find(h uint64) (i uint64, ok bool) {
 	return i, false
 }
 
-func (s *shard) grow(size int, parents bool) {
+func (s *shard) grow(size int) {
 	old, was := s.keys, s.parents
-	s.keys = make([]uint64, size)
-	if parents {
-		s.parents = make([]uint64, size)
-	}
+	s.keys, s.parents = make([]uint64, size), make([]uint64, size)
 	for i, h := range old {
 		if h == 0 {
 			continue
 		}
 		j, _ := s.find(h)
-		s.keys[j] = h
-		if parents {
-			s.parents[j] = was[i]
-		}
+		s.keys[j], s.parents[j] = h, was[i]
 	}
 }

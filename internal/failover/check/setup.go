@@ -109,6 +109,7 @@ const (
 	LinkSilent           // between the nodes, and the primary notices later
 	LinkDeaf             // between the nodes, and the standby notices later
 	NodeCut              // a node loses its way to AWS's services
+	AgentDies            // what it promised of its dead-man holds: its supervisor starts it again (A1)
 	PowerLost            // the machine stops
 	HostFrozen           // the machine reads as running and does nothing
 	DatabaseDies         // its server

@@ -13,7 +13,7 @@ import (
 func TestSweeps(t *testing.T) {
 	t.Parallel()
 	covered := check.NewCoverage()
-	var states int64
+	var states, longest int64
 	for _, s := range check.Sweeps() {
 		r := check.Search{Setup: s, Workers: runtime.GOMAXPROCS(0), Calm: max(1, s.Sample)}.Run()
 		t.Logf("%s: %d states, %d transitions, depth %d", s.Name, r.States, r.Transitions, r.Depth)
@@ -21,11 +21,11 @@ func TestSweeps(t *testing.T) {
 			t.Errorf("%s: %s %q", s.Name, r.Found, r.Story)
 		}
 		covered.Merge(r.Coverage)
-		states += r.States
+		states, longest = states+r.States, max(longest, r.Longest)
 	}
 	met, impossible, missing := covered.Complete()
 	for _, what := range missing {
 		t.Error(what)
 	}
-	t.Logf("%d states; %d cells of phase, step and fault: %d met, %d impossible", states, len(check.Cells()), met, len(impossible))
+	t.Logf("%d states, at rest after %d steps at most; %d cells of phase, step and fault: %d met, %d impossible", states, longest, len(check.Cells()), met, len(impossible))
 }

@@ -36,9 +36,9 @@ const (
 // view reads node i. A silent one gives no answer in time.
 func (w *world) view(s *Setup, i int, silent bool) view {
 	n := w.nodes[i]
-	v := view{machine: n.machine, impaired: n.machine == frozen || n.impaired, deadMan: s.Agents}
+	v := view{machine: n.machine, impaired: n.machine == frozen || n.impaired, deadMan: s.Agents && !n.mute}
 	acks, _ := w.acknowledges(i)
-	if s.Agents && n.reached() && n.machine == running {
+	if s.Agents && n.heard() {
 		v.probe = fails
 		if acks || n.role == standby && n.serves() {
 			v.probe = commits

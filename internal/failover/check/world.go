@@ -57,6 +57,7 @@ type node struct {
 	settled  bool  // as standby: in peer state for some minutes
 	cut      bool  // it reaches none of AWS's services, and they not it
 	isolated bool  // a security group cuts it off from new connections
+	mute     bool  // its agent has died, and is not started again yet
 	impaired bool  // its status check fails for no reason
 	red      bool  // its alarm
 	event    event // of its alarm, on its way
@@ -233,6 +234,9 @@ func (w *world) primaryNode() (int, bool) {
 
 // runs reports whether programs run on the machine.
 func (n node) runs() bool { return n.machine == running || n.machine == stopping }
+
+// heard reports whether its agent measures and renews.
+func (n node) heard() bool { return n.reached() && n.machine == running && !n.mute }
 
 // reached reports whether new connections from and to the machine work.
 func (n node) reached() bool { return !n.cut && !n.isolated }

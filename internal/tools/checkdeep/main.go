@@ -15,7 +15,7 @@ import (
 
 func main() {
 	d := deep{coverage: check.NewCoverage()}
-	flag.Int64Var(&d.limit, "states", 1_500_000, "how many states of one bound are explored at most")
+	flag.Int64Var(&d.limit, "states", 1_000_000, "how many states of one bound are explored at most")
 	flag.IntVar(&d.calm, "calm", 8, "look at the rest of every n-th state")
 	bound := flag.String("bound", "", "explore only the bounds whose name contains this")
 	flag.Parse()
@@ -27,8 +27,8 @@ func main() {
 		}
 	}
 	took := time.Since(begin)
-	fmt.Printf("%d states, %d transitions, from %d of them the group was seen to come to rest; %s, %.0f states/s\n",
-		d.states, d.transitions, d.calmed, took.Round(time.Second), float64(d.states)/took.Seconds())
+	fmt.Printf("%d states, %d transitions, from %d of them the group was seen to come to rest, in %d steps at most; %s, %.0f states/s\n",
+		d.states, d.transitions, d.calmed, d.longest, took.Round(time.Second), float64(d.states)/took.Seconds())
 	if *bound == "" {
 		d.cover()
 		d.learn()
@@ -44,6 +44,7 @@ type deep struct {
 	limit                       int64
 	calm                        int
 	states, transitions, calmed int64
+	longest                     int64
 	coverage                    *check.Coverage
 	failed                      bool
 }
@@ -62,6 +63,7 @@ func (d *deep) explore(s check.Setup) {
 	at := time.Now()
 	r := search.Run()
 	d.states, d.transitions, d.calmed = d.states+r.States, d.transitions+r.Transitions, d.calmed+r.Calmed
+	d.longest = max(d.longest, r.Longest)
 	d.coverage.Merge(r.Coverage)
 	whole := "complete"
 	if !r.Complete {
