@@ -62,7 +62,7 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 		l.conclude(ctx, &o, s, report)
 	}
 	if report.Database == nil {
-		if why := setupOfView(s, output, report.Runs); why != nil {
+		if why := setupOfView(s, output, report.Runs && !report.Starts); why != nil {
 			o.Trouble = why.Error()
 		}
 	}

@@ -106,6 +106,7 @@ type Report struct {
 	Database *Database // nil if the server gave no answer
 	Answer   string    // of psql, where it could not be read
 	Runs     bool      // the server's process lives
+	Starts   bool      // and is not ready yet: it starts, or recovers
 	OnDisk   string    // "primary" or "standby", where there was no answer
 
 	Contact Contact
@@ -121,7 +122,7 @@ func ParseReport(output string) (Report, error) {
 	r := Report{
 		HostTime: document.Time(s["host_time"]), Table: s["table"], Promoting: document.Time(s["promoting"]),
 		Rewinding: s["rewinding"] != "", Stopped: s["stopped"], Answer: s["database"],
-		Runs: s["server"] != "down", OnDisk: s["on_disk"],
+		Runs: s["server"] != "down", Starts: s["server"] == "starts", OnDisk: s["on_disk"],
 		Contact: parseContact(s["contact"]), Waiting: parseWaiting(s["synchronous"]),
 	}
 	r.Epoch, _ = strconv.ParseUint(s["epoch"], 10, 64)

@@ -72,6 +72,7 @@ func (s *stage) cutOff(node string) (mend func()) {
 // A night of failures of one pair under synchronous replication. Each is seen by
 // the agents, decided by the function, and costs no acknowledged row.
 func TestNightOfFailures(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, options{lease: map[string]any{"duration_seconds": 6, "interval_seconds": 2}})
 	primary := "a"
 	for _, failure := range []struct {
@@ -140,6 +141,7 @@ func TestNightOfFailures(t *testing.T) {
 // its own host. Its agent ends it before the lease can be taken; the takeover
 // tells what may be lost, and no more is.
 func TestCutOffPrimaryFencesItself(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, options{
 		postgresql: map[string]any{"replication_mode": "async", "max_rpo_seconds": 600},
 		lease:      map[string]any{"duration_seconds": 6, "interval_seconds": 2, "self_fencing": true},

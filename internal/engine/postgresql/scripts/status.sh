@@ -54,7 +54,14 @@ case "$answer" in
 *'{"version"'*'}'*) ;;
 *)
 	section server
-	if server_runs; then printf 'runs\n'; else printf 'down\n'; fi
+	if server_runs; then
+		case "$(sed -n 8p "$data/postmaster.pid")" in # its status, such as "ready"
+		starting*) printf 'starts\n' ;;
+		*) printf 'runs\n' ;;
+		esac
+	else
+		printf 'down\n'
+	fi
 	section on_disk
 	if [ -f "$data/standby.signal" ]; then printf 'standby\n'; else printf 'primary\n'; fi
 	;;
