@@ -157,7 +157,7 @@ func judgeDetection(group string, set detection.Set, objective time.Duration, no
 			Tried: "checking detection of group", Object: group,
 			Cause: fmt.Sprintf("max_detection_seconds is %d, but the alarms may need longer until one of them is raised: %s. The worst case of each: %s%s",
 				int(objective.Seconds()), strings.Join(late, "; "), strings.Join(numbers, "; "), also(notes)),
-			Next: fmt.Sprintf("Detect faster, such as with expression = \"FILL(m1, 0)\" on the sample count, or set max_detection_seconds = %d and a longer peer window; hadr simulate detection shows what each alarm does",
+			Next: fmt.Sprintf("Detect faster, such as with expression = \"FILL(m1, 0)\" on the sample count, or set max_detection_seconds = %d and a longer window; hadr simulate detection shows what each alarm does",
 				detection.WholeSeconds(longest)),
 		}
 		if certain {

@@ -34,7 +34,7 @@ type timing struct {
 var timings = []timing{
 	{"latency_threshold_seconds", failover.DefaultLatencyThreshold, func(c *failover.Config) *time.Duration { return &c.LatencyThreshold }, "SQL that is slower counts as failed."},
 	{"max_clock_offset_seconds", failover.DefaultMaxClockOffset, func(c *failover.Config) *time.Duration { return &c.MaxClockOffset }, "Clocks of the nodes that differ by more prevent an automatic takeover."},
-	{"promote_margin_seconds", failover.DefaultPromoteMargin, func(c *failover.Config) *time.Duration { return &c.PromoteMargin }, "What must be left of the peer window when the promotion is expected to start."},
+	{"promote_margin_seconds", failover.DefaultPromoteMargin, func(c *failover.Config) *time.Duration { return &c.PromoteMargin }, "What must be left of the window when the promotion is expected to start."},
 	{"promote_delay_seconds", failover.DefaultPromoteDelay, func(c *failover.Config) *time.Duration { return &c.PromoteDelay }, "Expected time from the decision to the start of the promotion."},
 	{"gather_timeout_seconds", failover.DefaultGatherTimeout, func(c *failover.Config) *time.Duration { return &c.GatherTimeout }, "How long a node may take to tell its own view."},
 	{"evidence_wait_seconds", failover.DefaultEvidenceWait, func(c *failover.Config) *time.Duration { return &c.EvidenceWait }, "How long an event waits for a second signal."},
@@ -87,7 +87,7 @@ func groupSchema() schema.Schema {
 			"maintenance": maintenanceSchema(),
 			"max_detection_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(int64(defaultDetection / time.Second)),
 				Validators:          []validator.Int64{int64validator.Between(1, 3600)},
-				MarkdownDescription: "Longest time from the failure to the alarm that is allowed. The peer window must leave room for it, and the alarms must keep it (see `detection`): their worst case counts as the model of `hadr simulate detection` has it, without the time that AWS needs to ingest metrics. Default: 170, that of the alarms of the module `db2-hadr`."},
+				MarkdownDescription: "Longest time from the failure to the alarm that is allowed. The window (`peer_window_seconds`, `sync_window_seconds` or `max_rpo_seconds`) must leave room for it, and the alarms must keep it (see `detection`): their worst case counts as the model of `hadr simulate detection` has it, without the time that AWS needs to ingest metrics. Default: 170, that of the alarms of the modules."},
 			"detection": detectionSchema(),
 			"verify_on_create": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 				MarkdownDescription: "Read both nodes before the group is created: the node that reads PRIMARY becomes the recorded primary, whatever `preferred_primary` says. " +
@@ -150,7 +150,7 @@ func timingSchema() schema.SingleNestedAttribute {
 	}
 	return schema.SingleNestedAttribute{Optional: true, Computed: true, Attributes: attrs,
 		Default:             objectdefault.StaticValue(types.ObjectValueMust(kinds, defaults)),
-		MarkdownDescription: "Bounds of an operation, in seconds. Together with the detection they must fit into the peer window."}
+		MarkdownDescription: "Bounds of an operation, in seconds. Together with the detection they must fit into the window of the engine."}
 }
 
 func maintenanceSchema() schema.SingleNestedAttribute {
