@@ -122,8 +122,7 @@ func (q question) orStartAgain(d Decision) Decision {
 		return d
 	}
 	late := d.Verdict == Refuse || !q.at.Before(q.state.Attempt.Since.Add(q.config.EvidenceWait-gatherPause))
-	crashed := q.suspect.Answer == Answered && (q.suspect.Database == DatabaseDown || q.suspect.Database == DatabaseInactive)
-	if !late || !crashed && q.suspect.Instance != InstanceStopped || q.config.Policy == Approval && !q.human {
+	if !late || !q.suspect.crashed() && q.suspect.Instance != InstanceStopped || q.config.Policy == Approval && !q.human {
 		return d
 	}
 	d.Verdict = StartAgain

@@ -133,6 +133,11 @@ type Observation struct {
 	Trouble string
 }
 
+// crashed reports whether the node itself says that its database does not run.
+func (o Observation) crashed() bool {
+	return o.Answer == Answered && (o.Database == DatabaseDown || o.Database == DatabaseInactive)
+}
+
 // ServesAsPrimary reports whether the node itself says that its database is
 // active as primary. A role that only its configuration names does not count.
 func (o Observation) ServesAsPrimary() bool {

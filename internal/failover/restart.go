@@ -159,7 +159,7 @@ func (s State) restarted(e NodeRead) (State, []Effect) {
 		return s.end(e.At, "restarted", fmt.Sprintf("node %s serves again; nothing was promoted and nothing is lost", op.From))
 	case e.At.After(op.Deadline):
 		return s.noService(e.At, fmt.Sprintf("role %s, database %s%s", orNone(string(o.Role)), orNone(string(o.Database)), because(o.AnswerError)))
-	case o.Answer == Answered && (o.Database == DatabaseDown || o.Database == DatabaseInactive) && e.At.Sub(op.StepSince) >= settling/2:
+	case o.crashed() && e.At.Sub(op.StepSince) >= settling/2:
 		if s.marked(op.To) { // R29: is its machine down?
 			return s, []Effect{ReadInstance{Node: op.To}}
 		}

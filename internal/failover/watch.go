@@ -153,6 +153,9 @@ func (s State) unblocked(e Watched) (State, []Effect) {
 	if op := s.Operation; op.Step == StepRestart && e.Nodes[op.From].ServesAsPrimary() {
 		return s.retried(Retried{At: e.At, Actor: "watch, as node " + op.From + " serves again"})
 	}
+	if op := s.Operation; op.Step == StepRestart && op.Starts == 0 && e.Nodes[op.From].crashed() { // it came too late to be helped
+		return s.retried(Retried{At: e.At, Actor: "watch, as the machine of node " + op.From + " runs, and its database does not"})
+	}
 	if !s.RouteOnly() || s.fenceOpen() {
 		return s, nil
 	}

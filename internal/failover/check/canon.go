@@ -96,7 +96,7 @@ var past = now.Add(-time.Second)
 
 func canonicalOperation(op *failover.Operation) {
 	op.Config, op.Trigger, op.LastResult, op.CommandID = failover.Config{}, "", "", ""
-	op.Evidence, op.Phases, op.Starts, op.Replaced = nil, nil, 0, nil
+	op.Evidence, op.Phases, op.Starts, op.Replaced = nil, nil, min(op.Starts, 1), nil
 	op.Attempt, op.Fence.Tries = min(op.Attempt, 2), min(op.Fence.Tries, 3)
 	op.Blocked, op.Next, op.Isolated = marker(op.Blocked), marker(op.Next), marker(op.Isolated)
 	op.StepSince = stepAge(op)

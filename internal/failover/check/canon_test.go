@@ -29,7 +29,7 @@ func disturb(s failover.State) failover.State {
 	if op == nil {
 		return s
 	}
-	op.Trigger, op.LastResult, op.CommandID, op.Starts = "an alarm", "SQL1770N", "c9", 5
+	op.Trigger, op.LastResult, op.CommandID, op.Starts = "an alarm", "SQL1770N", "c9", op.Starts*5
 	op.Replaced = &failover.Replaced{ID: "op0", Kind: failover.Rejoin}
 	if op.Isolated != "" {
 		op.Isolated = "it is cut off"

@@ -137,7 +137,7 @@ func (x *explorer) judgeDecision(w *world, i uint8, h hint) {
 		return
 	}
 	lies := 0
-	if n.red && !w.ails(int(f.suspect)) {
+	if n.red && (n.mute || !w.ails(int(f.suspect))) {
 		lies++
 	}
 	if n.impaired {
