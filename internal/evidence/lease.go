@@ -8,9 +8,12 @@ import (
 )
 
 // silenceSlack is what a standby's word on how long it has heard nothing may
-// lag behind: it counts in whole seconds, and the last message may have come
-// after the last renewal.
-const silenceSlack = 2 * time.Second
+// lag behind a lease that stood still: it counts in whole seconds, and the last
+// message may have come as late after the last renewal as the next one was due.
+// A lease is renewed three times within its duration or more often. A primary
+// that lives commits at every renewal that it tries, so that its standby never
+// hears nothing for as long as what is left.
+func silenceSlack(stood time.Duration) time.Duration { return time.Second + stood/3 }
 
 // Lease is the evidence of a lease that stands still: a watcher has seen it so
 // for its whole duration, on its own clock and without a gap (R6), and it is
@@ -29,7 +32,7 @@ func Lease(suspect string, watcher failover.Observation, now failover.Lease) []f
 		Node: suspect, Signal: failover.SignalLease, Source: "agent " + watcher.Node, At: seen.At,
 		Detail: fmt.Sprintf("node %s has not renewed its lease for %s (counter %d of epoch %d)", suspect, seen.Stood.Round(100*time.Millisecond), seen.Counter, seen.Epoch),
 	}}
-	if watcher.Answer == failover.Answered && watcher.Role == failover.RoleStandby && watcher.PartnerSilence+silenceSlack >= seen.Stood {
+	if watcher.Answer == failover.Answered && watcher.Role == failover.RoleStandby && watcher.PartnerSilence+silenceSlack(seen.Stood) >= seen.Stood {
 		found = append(found, failover.Evidence{
 			Node: suspect, Signal: failover.SignalStandbyView, Source: watcher.Source, At: watcher.ReadAt,
 			Detail: fmt.Sprintf("node %s has heard nothing of node %s for %s, which commits a row before every renewal", watcher.Node, suspect, watcher.PartnerSilence.Round(time.Second)),

@@ -24,7 +24,8 @@ func TestLease(t *testing.T) {
 	}{
 		{"it stands where it was seen; the standby hears its primary", standby(seen, s), still, []failover.Signal{failover.SignalLease}},
 		{"the standby heard nothing for as long", standby(seen, 6*s), still, []failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
-		{"a last message came after the last renewal", standby(seen, 5*s), still, []failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
+		{"a last message came after the last renewal", standby(seen, 4*s), still, []failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
+		{"a commit came a moment later than it should", standby(seen, 3*s), still, []failover.Signal{failover.SignalLease}},
 		{"the standby's view is not readable", failover.Observation{Node: "b", Answer: failover.Silent, LeaseStill: seen, PartnerSilence: 6 * s}, still, []failover.Signal{failover.SignalLease}},
 		{"sealed by this operation: it can't be renewed", standby(seen, s), failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Sealed: true}, []failover.Signal{failover.SignalLease}},
 		{"renewed since (R10)", standby(seen, 6*s), failover.Lease{Holder: "a", Epoch: 7, Counter: 42}, nil},
