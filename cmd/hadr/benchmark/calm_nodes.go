@@ -54,8 +54,11 @@ func (n *database) View(context.Context, map[string]string) failover.Observation
 	return o
 }
 
-// commitTime is what a commit takes where nothing is slow.
-const commitTime = 5 * time.Millisecond
+// What a commit takes where nothing is slow, and at most where it is.
+const (
+	commitTime    = 5 * time.Millisecond
+	slowestCommit = 12 * time.Second
+)
 
 // Probe implements agent.Database: the standby hears of a commit.
 func (n *database) Probe(ctx context.Context, _ string, _ map[string]string) error {
@@ -65,7 +68,8 @@ func (n *database) Probe(ctx context.Context, _ string, _ map[string]string) err
 		return context.Cause(ctx)
 	}
 	if n.calm.in(slowSQL) > 0 {
-		wait += slowCommit.Quantile(n.calm.dice.unit(calls.Digest("commit")))
+		// Whoever is slower than the threshold counts as failed.
+		wait += min(slowCommit.Quantile(n.calm.dice.unit(calls.Digest("commit"))), slowestCommit)
 	}
 	if n.calm.clock.Sleep(ctx, wait+commitTime) != nil {
 		return context.Cause(ctx)

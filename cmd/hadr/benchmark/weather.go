@@ -29,7 +29,7 @@ type Weather struct {
 	Loss     float64 // share of samples, renewals and reads that are lost
 }
 
-// Rough is what the benchmark plays: three cuts, twelve spikes and some fifty
+// Rough is what the benchmark plays: three cuts, twelve spikes and some hundred
 // lost calls a day.
 var Rough = Weather{Cuts: 1, Spikes: 6, Loss: 0.001}
 
@@ -44,9 +44,9 @@ const (
 	// morning is without trouble: alarms and lease get to know a primary that is
 	// well.
 	morning = 5 * time.Minute
-	// apart is what lies between two cuts at least, as two at once would be
-	// another one.
-	apart = 2 * time.Minute
+	// apart is what lies at least between a cut and another trouble: two at once
+	// are two signals, on which the standby may well take over (R8).
+	apart = 4 * time.Minute
 )
 
 // draw makes the spells of a day, in order.
@@ -56,26 +56,26 @@ func (w Weather) draw(d *dice, length time.Duration) (all []spell) {
 		times int
 	}{{primaryCut, w.Cuts}, {standbyCut, w.Cuts}, {linkCut, w.Cuts}, {isolated, w.Isolated}} {
 		for range kind.times {
-			all = append(all, w.cut(d, kind.what, length, all))
+			all = append(all, w.spell(d, kind.what, cutLength, length, all))
 		}
 	}
 	for range w.Spikes {
 		for _, what := range []trouble{slowAWS, slowSQL} {
-			at := d.between(morning, length, string(what))
-			all = append(all, spell{what, at, at + d.between(30*time.Second, 3*time.Minute, "length of "+string(what))})
+			all = append(all, w.spell(d, what, d.between(30*time.Second, 3*time.Minute, "length of "+string(what)), length, all))
 		}
 	}
 	slices.SortFunc(all, func(a, b spell) int { return cmp.Compare(a.from, b.from) })
 	return all
 }
 
-// cut draws one that meets no other.
-func (w Weather) cut(d *dice, what trouble, length time.Duration, others []spell) spell {
-	for {
-		at := d.between(morning, length-cutLength, string(what))
-		s := spell{what, at, at + cutLength}
+// spell draws one that meets no other, if there is room.
+func (w Weather) spell(d *dice, what trouble, lasts, length time.Duration, others []spell) (s spell) {
+	for range 1000 {
+		at := d.between(morning, length-lasts, string(what))
+		s = spell{what, at, at + lasts}
 		if !slices.ContainsFunc(others, func(o spell) bool { return s.from < o.to+apart && o.from < s.to+apart }) {
-			return s
+			break
 		}
 	}
+	return s
 }
