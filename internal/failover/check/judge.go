@@ -106,7 +106,7 @@ func (x *explorer) judge(w *world) {
 	switch {
 	case w.pausedBy && w.pause == unpaused:
 		w.wrong = erased
-	case f.id == "" && !w.denied && w.astray(x.setup.Tables, f.primary):
+	case f.id == "" && !w.denied && !w.failed && w.astray(x.setup.Tables, f.primary):
 		w.wrong = wrongEndpoint
 	}
 }

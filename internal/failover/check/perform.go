@@ -225,7 +225,7 @@ func (p performance) move() {
 		return
 	}
 	p.ends(NoFault, hint{kind: kind}, func(w *world) { x.lead(w, table, n) })
-	p.ends(MoveFailed, hint{kind: kind, answer: failed}, nil)
+	p.ends(MoveFailed, hint{kind: kind, answer: failed}, func(w *world) { w.failed = true })
 	if table == 0 {
 		p.ends(MoveDenied, hint{kind: kind, answer: failed}, func(w *world) { w.denied = true })
 		p.ends(MoveLate, hint{kind: kind, answer: failed}, func(w *world) { w.lateMove, w.moveTo = 2, n })
@@ -234,7 +234,7 @@ func (p performance) move() {
 
 // lead moves a route. Where there is one table, both lead the same way.
 func (x *explorer) lead(w *world, table, node uint8) {
-	w.routes[table] = node
+	w.routes[table], w.failed = node, false
 	if x.setup.Tables == 1 {
 		w.routes[1] = node
 	}

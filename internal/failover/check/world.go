@@ -154,6 +154,7 @@ type world struct {
 	ahead    bool     // the primary's is ahead, within what is allowed
 	routes   [2]uint8 // node that each route table leads to
 	denied   bool     // moving the first route is not permitted
+	failed   bool     // moving a route failed last time: it is tried again
 	hole     bool     // the way to node b is blocked by a security group
 	record   coreID
 	seal     seal

@@ -104,7 +104,11 @@ func (d *deep) learn() {
 			fmt.Printf("  %s: not in the model, but in %s\n", l.Rule, l.Test)
 			continue
 		}
-		r := l.Kept(d.limit)
+		limit := d.limit
+		if l.Beside != 0 { // what the others close may be found beyond
+			limit = l.Result.States
+		}
+		r := l.Kept(limit)
 		states += r.States
 		if r.Found != "" {
 			d.fail("%s: with the rule kept, the same search finds: %s\n  %s", l.Rule, r.Found, strings.Join(r.Story, "\n  "))
