@@ -23,7 +23,7 @@ func TestEveryRuleHasItsStory(t *testing.T) {
 		}
 	}
 	for _, l := range learned {
-		if l.Elsewhere != "" {
+		if l.Elsewhere != "" || l.Result.States > 15_000 { // the larger ones are for make check-deep
 			continue
 		}
 		if r := l.Kept(l.Result.States); r.Found != "" {
