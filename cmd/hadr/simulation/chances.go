@@ -119,6 +119,9 @@ func (d *draw) hindrance() {
 		{8, func(d *draw, node string, at time.Duration) {
 			d.fault(at, d.between(20*time.Second, 4*time.Minute), fault.Fault{Kind: fault.StuckStopping, Selector: fault.Selector{Instance: node}, Effect: fault.Effect{Powered: d.chance(0.5)}})
 		}},
+		{6, func(d *draw, node string, at time.Duration) {
+			d.fault(at, d.between(20*time.Second, 5*time.Minute), fault.Fault{Kind: fault.FullLogDevice, Selector: fault.Selector{Instance: other(node)}})
+		}},
 		{6, func(d *draw, _ string, at time.Duration) {
 			d.fault(at, d.between(30*time.Second, 3*time.Minute), fault.Fault{
 				Kind: fault.StaleRoutes, Effect: fault.Effect{Delay: fault.Duration(d.between(time.Second, 20*time.Second)), SeenBy: pick(d, fault.Everybody, fault.Describe, fault.Packets)},

@@ -93,7 +93,7 @@ func (p *player) inject(ctx context.Context, n int, f fault.Fault) error {
 	case errors.As(err, &invalid) && invalid.Field != "kind":
 		p.note("it is left out: %v", err)
 		return nil
-	case err != nil && (f.Kind == fault.HangSQL || f.Kind == fault.SlowSQL): // the database is not there
+	case err != nil && slices.Contains([]fault.Kind{fault.HangSQL, fault.SlowSQL, fault.FullLogDevice}, f.Kind): // the database is not there
 		p.note("it is left out: %v", err)
 		return nil
 	case err != nil:
@@ -137,8 +137,9 @@ func (p *player) calm(ctx context.Context) error {
 		}
 	}
 	p.stage.Faults.Clear()
-	for _, node := range []string{"a", "b"} { // one that was frozen when its hang should have ended
+	for _, node := range []string{"a", "b"} { // one that was frozen when its trouble should have ended
 		_ = p.stage.Hosts.HangSQL(ctx, p.stage.Instance(node), false)
+		_ = p.stage.Hosts.FillLogDevice(ctx, p.stage.Instance(node), false)
 	}
 	p.out.Met["died"] += p.network.pardon()
 	if err := p.maintain(ctx, false); err != nil {

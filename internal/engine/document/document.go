@@ -30,14 +30,26 @@ func (p Parameter) Check(value string) error {
 }
 
 // patterns are compiled once: an agent checks what it reads at every look.
-var patterns sync.Map // of *regexp.Regexp by pattern
+var patterns struct {
+	sync.RWMutex
+	compiled map[string]*regexp.Regexp
+}
 
 func compiled(pattern string) *regexp.Regexp {
-	if re, ok := patterns.Load(pattern); ok {
-		return re.(*regexp.Regexp)
+	patterns.RLock()
+	re := patterns.compiled[pattern]
+	patterns.RUnlock()
+	if re != nil {
+		return re
 	}
-	re, _ := patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
-	return re.(*regexp.Regexp)
+	patterns.Lock()
+	defer patterns.Unlock()
+	if patterns.compiled == nil {
+		patterns.compiled = map[string]*regexp.Regexp{}
+	}
+	re = regexp.MustCompile(pattern)
+	patterns.compiled[pattern] = re
+	return re
 }
 
 const ipv4 = `((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
