@@ -228,7 +228,7 @@ func (p performance) move() {
 	p.ends(MoveFailed, hint{kind: kind, answer: failed}, func(w *world) { w.failed = true })
 	if table == 0 {
 		p.ends(MoveDenied, hint{kind: kind, answer: failed}, func(w *world) { w.denied = true })
-		p.ends(MoveLate, hint{kind: kind, answer: failed}, func(w *world) { w.lateMove, w.moveTo = 2, n })
+		p.ends(MoveLate, hint{kind: kind, answer: failed}, func(w *world) { w.lateMove, w.moveTo, w.failed = 2, n, true })
 	}
 }
 
