@@ -128,8 +128,7 @@ func (s State) gathered(e Gathered) (State, []Effect) {
 func (s State) refuse(at time.Time, d Decision) (State, []Effect) {
 	a := s.Attempt
 	if s.silenced(at, d.Guard) {
-		s.Attempt = nil
-		return s.resume(at)
+		return s.goOn(at)
 	}
 	entry := Entry{
 		At: at, OperationID: a.OperationID, Event: "refused", Kind: Takeover, Epoch: s.Epoch,
@@ -137,13 +136,19 @@ func (s State) refuse(at time.Time, d Decision) (State, []Effect) {
 		Reason: fmt.Sprintf("%s: %s", d.Guard, d.Reason), Next: d.Next, Evidence: a.Evidence,
 		Outcome: "refused", Actor: a.Trigger,
 	}
+	return s.goOn(at, Record{Entry: entry}, Notify{Entry: entry})
+}
+
+// goOn ends a look and goes on with the rejoin that it has interrupted, if there
+// is one: what watch and agents look at has no other runner.
+func (s State) goOn(at time.Time, told ...Effect) (State, []Effect) {
+	looked := s.Attempt.Watch
 	s.Attempt = nil
-	effects := []Effect{Record{Entry: entry}, Notify{Entry: entry}}
-	if a.Watch { // a rejoin that this look has interrupted
-		next, more := s.resume(at)
-		return next, append(effects, more...)
+	if !looked {
+		return s, told
 	}
-	return s, effects
+	next, effects := s.takeUp(at)
+	return next, append(told, effects...)
 }
 
 // wouldHaveActed tells once what policy observe leaves undone: the next look
@@ -151,8 +156,7 @@ func (s State) refuse(at time.Time, d Decision) (State, []Effect) {
 func (s State) wouldHaveActed(at time.Time, d Decision) (State, []Effect) {
 	a := s.Attempt
 	if s.silenced(at, GuardPolicy) {
-		s.Attempt = nil
-		return s.resume(at)
+		return s.goOn(at)
 	}
 	entry := Entry{
 		At: at, OperationID: a.OperationID, Event: "would_have_acted", Kind: Takeover, Epoch: s.Epoch,
@@ -160,8 +164,7 @@ func (s State) wouldHaveActed(at time.Time, d Decision) (State, []Effect) {
 		Reason: "policy observe: " + d.Reason, Next: fmt.Sprintf("hadr takeover %s --from %s --reason WHY", s.Group, a.Suspect),
 		Evidence: a.Evidence, Outcome: "observed", Actor: a.Trigger,
 	}
-	s.Attempt = nil
-	return s, []Effect{Record{Entry: entry}, Notify{Entry: entry}}
+	return s.goOn(at, Record{Entry: entry}, Notify{Entry: entry})
 }
 
 // sealed claims the group once the old primary's lease can't be renewed (R10).

@@ -28,6 +28,7 @@ var scripts = map[string]struct {
 	"atomic replace": {"cd $HADR_ROOT/tmp; echo x >n.new; mv n.new n; cat n; test -f n.new || echo gone", "x\ngone\n", 0},
 	"not found":      {"surely-not-there 2>/dev/null; echo $?", "127\n", 0},
 	"read loop":      {"printf '1 2\\n3 4\\n' >$HADR_ROOT/tmp/r; while read -r a b; do echo $((a*b)); done <$HADR_ROOT/tmp/r", "2\n12\n", 0},
+	"export":         {"a=1; export a b=\"$a 2\" c=3; sh -c 'echo $a-$b-$c' && readonly a && echo $a", "1-1 2-3\n1\n", 0},
 	"no such port":   {"nc -z -w 2 10.0.2.10 4711 2>/dev/null; echo $?", "1\n", 0},
 }
 

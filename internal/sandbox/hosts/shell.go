@@ -204,6 +204,9 @@ func rewrite(f *syntax.File, scratch string) {
 				s.Cmd = &syntax.Block{Stmts: append(opens, &syntax.Stmt{Cmd: s.Cmd})}
 			}
 		}
+		if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+			s.Cmd = declaration(call)
+		}
 		if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
 			n++
 			file := literal(filepath.Join(scratch, strconv.Itoa(n)))
@@ -215,6 +218,28 @@ func rewrite(f *syntax.File, scratch string) {
 		}
 		return true
 	})
+}
+
+// declaration is what export and readonly are to the interpreter: the parser of
+// POSIX takes them for programs, as POSIX does.
+func declaration(call *syntax.CallExpr) syntax.Command {
+	if len(call.Args) == 0 || len(call.Assigns) > 0 || (call.Args[0].Lit() != "export" && call.Args[0].Lit() != "readonly") {
+		return call
+	}
+	clause := &syntax.DeclClause{Variant: &syntax.Lit{Value: call.Args[0].Lit()}}
+	for _, word := range call.Args[1:] {
+		first, ok := word.Parts[0].(*syntax.Lit)
+		if !ok {
+			return call
+		}
+		name, value, sets := strings.Cut(first.Value, "=")
+		assign := &syntax.Assign{Naked: !sets, Name: &syntax.Lit{Value: name}}
+		if sets {
+			assign.Value = &syntax.Word{Parts: append([]syntax.WordPart{&syntax.Lit{Value: value}}, word.Parts[1:]...)}
+		}
+		clause.Args = append(clause.Args, assign)
+	}
+	return clause
 }
 
 func literal(s string) *syntax.Word {
