@@ -64,7 +64,7 @@ func TestSimulateAlarmsOfFlags(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got = simulatedSets(t, "", "--failure", "host,hang", "--alarm", "silent=SampleCount < 2; missing=breaching", "--set", "mine=silent+lease:6s/2s", "--set", "silent")
-	if len(got.Sets) != 2 || got.Sets[0].Name != "mine" || *got.Sets[0].Failures[0].Worst != 8 || got.Sets[1].Failures[1].Worst != nil {
+	if len(got.Sets) != 2 || got.Sets[0].Name != "mine" || *got.Sets[0].Failures[0].Worst != 7 || got.Sets[1].Failures[1].Worst != nil {
 		t.Errorf("%+v", got)
 	}
 }
