@@ -107,8 +107,7 @@ func (a *Agent) write(ctx context.Context, o failover.Observation) {
 
 // writeChange writes the record before its time if something changed that
 // others wait for.
-func (a *Agent) writeChange(ctx context.Context) {
-	o := a.observation(a.health.latency())
+func (a *Agent) writeChange(ctx context.Context, o failover.Observation) {
 	a.mu.Lock()
 	same := a.written == urgent(o)
 	a.mu.Unlock()

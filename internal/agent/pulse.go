@@ -19,7 +19,10 @@ func (a *Agent) pulsing(ctx context.Context) error {
 	defer ticker.Stop()
 	var probe, write, tend single
 	defer func() { tend.wait(); a.looking.wait(); probe.wait(); write.wait() }()
-	tell := func() { write.start(func() { a.writeChange(ctx) }) }
+	tell := func() { // what is known at this moment, not when the write begins
+		o := a.observation(a.health.latency())
+		write.start(func() { a.writeChange(ctx, o) })
+	}
 	for {
 		a.beat("pulsing", 3*d.probe.LeaseInterval+2*writeLimit)
 		a.looking.start(func() {

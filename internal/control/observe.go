@@ -14,7 +14,9 @@ const (
 	// of the node: that of a command is as old when it has come back.
 	recent = 3 * time.Second
 	// listen lies between two looks for such a view while a command is under way.
-	listen = 250 * time.Millisecond
+	// No timeout of a command is a multiple of it: at a moment at which both are
+	// over chance would tell which counts, and no run would replay.
+	listen = 230 * time.Millisecond
 	// offsetKept is how old an agent's measurement of its clock may be for its
 	// times to be believed.
 	offsetKept = 10 * time.Minute
@@ -109,9 +111,14 @@ func (w *work) view(ctx context.Context, r reading) failover.Observation {
 		case o := <-answers:
 			return o
 		case <-again.C():
-			if o, ok := w.heard(ctx, r); ok {
-				return o
-			}
+		}
+		select { // the answer comes first: select would choose either
+		case o := <-answers:
+			return o
+		default:
+		}
+		if o, ok := w.heard(ctx, r); ok {
+			return o
 		}
 	}
 }

@@ -20,7 +20,6 @@ type network struct {
 	seed uint64
 
 	mu        sync.Mutex
-	seen      map[uint64]int // how often a call was made
 	deaths    map[string]int // effects that a program has left before it dies
 	killed    int
 	calls     []Call
@@ -36,7 +35,7 @@ type Call struct {
 }
 
 func newNetwork(seed uint64) *network {
-	return &network{seed: seed, seen: map[uint64]int{}, deaths: map[string]int{}}
+	return &network{seed: seed, deaths: map[string]int{}}
 }
 
 // condemn lets a program die after its n-th effect from now on.
@@ -152,13 +151,12 @@ const (
 	spread  = 30 * time.Millisecond
 )
 
-// latency follows from what is called, not from who came first: calls that are
-// made at the same moment must not exchange theirs.
+// latency follows from what is called and when, not from who came first: calls
+// that are made at the same moment must not exchange theirs.
 func (l *line) latency(r *http.Request, body []byte) time.Duration {
-	key := l.seed ^ calls.Key(l.program, r, body)
+	key, now := l.seed^calls.Key(l.program, r, body), time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seen[key]++
-	l.calls = append(l.calls, Call{time.Now(), l.program, fmt.Sprintf("%s %x", calls.Operation(r, body), key)})
-	return fastest + time.Duration(calls.Mix(key+uint64(l.seen[key]))%uint64(spread))
+	l.calls = append(l.calls, Call{now, l.program, fmt.Sprintf("%s %x", calls.Operation(r, body), key)})
+	return fastest + time.Duration(calls.Mix(key^calls.Mix(uint64(now.UnixNano())))%uint64(spread))
 }

@@ -92,6 +92,9 @@ func Start(ctx context.Context, env Env, spawn func() error) int {
 		return codeCLP
 	}
 	for range 100 {
+		if env.Clock.Sleep(ctx, 100*time.Millisecond) != nil {
+			break
+		}
 		if conn, err := attach(ctx, env.Net); err == nil {
 			r := conn.ask(request{Op: "ping"})
 			conn.close()
@@ -99,9 +102,6 @@ func Start(ctx context.Context, env Env, spawn func() error) int {
 				say("SQL1063N  DB2START processing was successful.")
 				return codeOK
 			}
-		}
-		if env.Clock.Sleep(ctx, 100*time.Millisecond) != nil {
-			break
 		}
 	}
 	fmt.Fprintln(env.Stdout, "SQL1042C  An unexpected system error occurred.  SQLSTATE=58004")
