@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,17 +30,19 @@ func (t *Table) Append(ctx context.Context, group string, e failover.Entry) erro
 	prefix := "OP#" + operationULID(e) + "#"
 	var last error
 	for range appendTries {
-		newest, err := t.list(ctx, groupPK(group), prefix, true, 1)
+		newest, err := t.list(ctx, groupPK(group), prefix, true, reach(e))
 		if err != nil {
 			return fmt.Errorf("append to the history of group %q: %w", group, err)
 		}
 		seq := 1
-		if len(newest) == 1 {
+		if len(newest) > 0 {
 			if text(newest[0]["write_token"]) == token {
 				return nil // the answer to an earlier try was lost
 			}
-			var told failover.Entry
-			if err := decode(newest[0], &told); err == nil && repeats(e, told) {
+			if slices.ContainsFunc(newest, func(i item) bool {
+				var told failover.Entry
+				return decode(i, &told) == nil && repeats(e, told)
+			}) {
 				return nil
 			}
 			seq = sequence(text(newest[0]["sk"])) + 1
@@ -57,6 +60,16 @@ func (t *Table) Append(ctx context.Context, group string, e failover.Entry) erro
 		}
 	}
 	return fmt.Errorf("append to the history of group %q: %w", group, last)
+}
+
+// reach is how many of the newest entries an entry may repeat, 0 = all: of two
+// runners that take an operation up, one may tell of its start when the other has
+// gone on already.
+func reach(e failover.Entry) int {
+	if e.Event == "started" {
+		return 0
+	}
+	return 1
 }
 
 // repeats reports whether an entry tells what was told already.
