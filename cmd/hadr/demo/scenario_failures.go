@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -94,13 +95,13 @@ func (s *scene) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n := 0
+	var started []string
 	for _, e := range history {
 		if e.Event == "started" {
-			n++
+			started = append(started, fmt.Sprintf("%s %s: %s", e.At.Format(time.TimeOnly), e.OperationID, e.Reason))
 		}
 	}
-	s.result.expect(n == 1, "%d operations were started", n)
+	s.result.expect(len(started) == 1, "%d operations were started: %s", len(started), strings.Join(started, "; "))
 	return nil
 }
 
