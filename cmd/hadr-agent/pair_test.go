@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -142,11 +139,11 @@ func (p *pair) run(ctx context.Context, c *hosts.Call) int {
 	if err != nil {
 		return 1
 	}
-	server := agent.NewServerClock(dated{p.Server.RoundTripper()}, c.Clock)
+	server := agent.NewServerClock(p.Server.RoundTripper(), c.Clock)
 	cfg := p.Config(region)
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(session.AccessKey, session.SecretKey, session.SessionToken)
 	cfg.HTTPClient = &http.Client{Transport: server}
-	shell := hostShell{c, func(script, output string, code int) (string, int) {
+	shell := twistedShell{hosts.Shell{Call: c}, func(script, output string, code int) (string, int) {
 		p.mu.Lock()
 		twist := p.twists[id]
 		p.mu.Unlock()
@@ -170,34 +167,17 @@ func (p *pair) run(ctx context.Context, c *hosts.Call) int {
 	return 0
 }
 
-// dated dates answers by the time of the sandbox, as its endpoint does.
-type dated struct{ next http.RoundTripper }
-
-func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := d.next.RoundTrip(r)
-	if err == nil {
-		resp.Header.Set("Date", clock.System().Now().UTC().Format(http.TimeFormat))
-	}
-	return resp, err
-}
-
-// hostShell runs scripts on the host of a program.
-type hostShell struct {
-	call  *hosts.Call
+// twistedShell is the shell of a host whose answers a test changes.
+type twistedShell struct {
+	hosts.Shell
 	twist twist
 }
 
-func (h hostShell) Run(ctx context.Context, script string) (output string, code int, err error) {
-	var out bytes.Buffer
-	code = h.call.Host.Exec(ctx, &hosts.Call{
-		Args: []string{"sh", "-s"}, Env: h.call.Env, Dir: h.call.Dir, Stdin: strings.NewReader(script),
-		Stdout: &out, Stderr: io.MultiWriter(&out), Clock: h.call.Clock, Host: h.call.Host,
-	})
-	if ctx.Err() != nil {
-		return out.String(), -1, fmt.Errorf("no answer in time: %w", context.Cause(ctx))
+func (t twistedShell) Run(ctx context.Context, script string) (output string, code int, err error) {
+	if output, code, err = t.Shell.Run(ctx, script); err == nil {
+		output, code = t.twist(script, output, code)
 	}
-	output, code = h.twist(script, out.String(), code)
-	return output, code, nil
+	return output, code, err
 }
 
 // lines are what an agent has logged.

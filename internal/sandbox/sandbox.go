@@ -211,7 +211,7 @@ func (s *Sandbox) connect(o Options) error {
 		return ""
 	}
 	s.Server = wire.NewServer(wire.Options{
-		Account: w.Account, RequestID: w.UUID, Identify: s.IAM.Identify, Authorize: authorizer.Authorize, Log: o.Log,
+		Account: w.Account, RequestID: w.UUID, Identify: s.IAM.Identify, Authorize: authorizer.Authorize, Now: w.Clock.Now, Log: o.Log,
 	})
 	for _, service := range []*wire.Service{
 		s.IAM.Service(), sts.New(s.IAM).Service(), s.DynamoDB.Service(), s.DynamoDB.Streams(), s.EC2.Service(), s.SSM.Service(),
@@ -251,8 +251,7 @@ func (s *Sandbox) instance(id string) (imds.Instance, bool) {
 }
 
 // Handler serves the endpoint: the services, and the URLs of functions.
-// Answers are dated by the sandbox's clock, as clients measure their own clock
-// by them.
+// All answers are dated by the sandbox's clock.
 func (s *Sandbox) Handler() http.Handler {
 	urls := s.Lambda.URLs()
 	orders := control.Handler(control.Options{Faults: s.book, Throttling: s.Throttling, Clock: s.World.Clock})

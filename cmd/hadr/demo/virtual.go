@@ -1,13 +1,10 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -80,9 +77,9 @@ func (s *Stage) agent(ctx context.Context, c *hosts.Call) int {
 		creds, sessionErr := s.World.Identity.ServiceSession(role, "ec2.amazonaws.com", c.Getenv("AWS_EC2_INSTANCE_ID"))
 		if err = sessionErr; err == nil {
 			network, _ := s.enlist("agent-"+c.Getenv("HADR_NODE"), func() {}, s.Server.RoundTripper())
-			server := agent.NewServerClock(dated{network, s.Clock}, c.Clock)
+			server := agent.NewServerClock(network, c.Clock)
 			cfg := s.as(creds.AccessKey, creds.SecretKey, creds.SessionToken, server)
-			shell := hostShell{c}
+			shell := hosts.Shell{Call: c}
 			a := &agent.Agent{
 				Group: c.Getenv("HADR_GROUP"), Node: c.Getenv("HADR_NODE"),
 				Record:   statetable.New(dynamodb.NewFromConfig(cfg), c.Getenv("HADR_TABLE"), c.Clock),
@@ -103,34 +100,4 @@ func (s *Stage) agent(ctx context.Context, c *hosts.Call) int {
 		return 1
 	}
 	return 0
-}
-
-// dated dates answers by the sandbox's clock, as its endpoint does.
-type dated struct {
-	next  http.RoundTripper
-	clock clock.Clock
-}
-
-func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := d.next.RoundTrip(r)
-	if err == nil {
-		resp.Header.Set("Date", d.clock.Now().UTC().Format(http.TimeFormat))
-	}
-	return resp, err
-}
-
-// hostShell runs scripts on the host of a program.
-type hostShell struct{ call *hosts.Call }
-
-// Run implements the shells of agent and engine.
-func (h hostShell) Run(ctx context.Context, script string) (output string, code int, err error) {
-	var out bytes.Buffer
-	code = h.call.Host.Exec(ctx, &hosts.Call{
-		Args: []string{"sh", "-s"}, Env: h.call.Env, Dir: h.call.Dir, Stdin: strings.NewReader(script),
-		Stdout: &out, Stderr: io.MultiWriter(&out), Clock: h.call.Clock, Host: h.call.Host,
-	})
-	if ctx.Err() != nil {
-		return out.String(), -1, fmt.Errorf("no answer in time: %w", context.Cause(ctx))
-	}
-	return out.String(), code, nil
 }

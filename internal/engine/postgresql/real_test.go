@@ -16,26 +16,9 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
-// realVariable turns on the tests with real servers: make test-postgresql.
-const realVariable = "HADR_TEST_POSTGRESQL"
-
-var (
-	template *pgtest.Template
-	prepare  = sync.OnceValue(func() error {
-		bin, err := pgtest.Programs()
-		if err != nil {
-			return err
-		}
-		template, err = pgtest.New(bin)
-		return err
-	})
-)
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if template != nil {
-		template.Close()
-	}
+	pgtest.CloseShared()
 	os.Exit(code)
 }
 
@@ -64,11 +47,12 @@ var (
 // newGroup starts a pair, or skips the test where there are no servers to run.
 func newGroup(t *testing.T, mode postgresql.Mode, configure ...string) *group {
 	t.Helper()
-	if os.Getenv(realVariable) == "" {
-		t.Skipf("%s is not set: make test-postgresql runs the tests with real servers", realVariable)
+	if os.Getenv(pgtest.Variable) == "" {
+		t.Skipf("%s is not set: make test-postgresql runs the tests with real servers", pgtest.Variable)
 	}
-	if err := prepare(); err != nil {
-		t.Skip(err)
+	template, err := pgtest.Shared()
+	if err != nil { // they were asked for
+		t.Fatal(err)
 	}
 	t.Parallel()
 	g := &group{Pair: template.Pair(t, mode == postgresql.Sync, configure...), t: t}

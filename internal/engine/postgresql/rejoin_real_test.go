@@ -72,7 +72,7 @@ func TestRejoinIsBounded(t *testing.T) {
 	g := newGroup(t, postgresql.Sync)
 	g.crashAndPromote()
 	bin := filepath.Join(g.A.Root, "slow")
-	if out, code, err := g.A.Run(t.Context(), "mkdir "+bin+" && ln -s "+template.Bin()+"/* "+bin+" && rm "+bin+"/pg_rewind && printf '#!/bin/sh\nexec sleep 600\n' >"+bin+"/pg_rewind && chmod +x "+bin+"/pg_rewind"); err != nil || code != 0 {
+	if out, code, err := g.A.Run(t.Context(), "mkdir "+bin+" && ln -s "+g.settings["bin_directory"]+"/* "+bin+" && rm "+bin+"/pg_rewind && printf '#!/bin/sh\nexec sleep 600\n' >"+bin+"/pg_rewind && chmod +x "+bin+"/pg_rewind"); err != nil || code != 0 {
 		t.Fatalf("a slow pg_rewind: %s, %v", out, err)
 	}
 	programs := g.settings["bin_directory"]

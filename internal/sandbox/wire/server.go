@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/smithy-go"
 )
@@ -45,6 +46,8 @@ type Options struct {
 	// Authorize decides whether r.Caller may do r.Operation with input, a
 	// pointer to the SDK's input type.
 	Authorize func(r *Request, input any) *Error
+	// Now dates the answers, as clients measure their own clock by them.
+	Now func() time.Time
 	// Log receives what the sandbox itself did wrong.
 	Log *slog.Logger
 }
@@ -126,6 +129,9 @@ func (s *Server) byName(name, version string) *Service {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := s.opt.RequestID()
+	if s.opt.Now != nil {
+		w.Header().Set("Date", s.opt.Now().UTC().Format(http.TimeFormat))
+	}
 	sc, signed := scopeOf(r)
 	body, bodyErr := readBody(r)
 	c := s.route(r, sc, body)

@@ -12,41 +12,22 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql/pgtest"
 )
 
-const (
-	// realVariable turns on the tests with real servers.
-	realVariable = "HADR_TEST_POSTGRESQL"
-	// binVariable names the directory of the built binaries.
-	binVariable = "HADR_TEST_BIN"
-)
+// binVariable names the directory of the built binaries.
+const binVariable = "HADR_TEST_BIN"
 
 // binaries are those that the tests run.
 var binaries = []string{"terraform-provider-hadr", "hadr-agent", "hadr-host", "hadr"}
 
-var (
-	template *pgtest.Template
-	prepare  = sync.OnceValue(func() error {
-		bin, err := pgtest.Programs()
-		if err != nil {
-			return err
-		}
-		template, err = pgtest.New(bin)
-		return err
-	})
-)
-
 func TestMain(m *testing.M) {
-	if os.Getenv(realVariable) != "" && os.Getenv(binVariable) != "" && os.Getuid() == 0 {
+	if os.Getenv(pgtest.Variable) != "" && os.Getenv(binVariable) != "" && os.Getuid() == 0 {
 		code, err := asOwner()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -55,9 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	code := m.Run()
-	if template != nil {
-		template.Close()
-	}
+	pgtest.CloseShared()
 	os.Exit(code)
 }
 
@@ -83,7 +62,7 @@ func asOwner() (code int, err error) {
 			return 0, fmt.Errorf("%w: run make binaries", err)
 		}
 	}
-	owner, cred, err := unprivileged()
+	owner, cred, err := pgtest.Account()
 	if err != nil {
 		return 0, err
 	}
@@ -124,19 +103,4 @@ func copyProgram(to, from string) error {
 	}
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
-}
-
-func unprivileged() (name string, cred *syscall.Credential, err error) {
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.ParseUint(u.Uid, 10, 32)
-		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-		if err == nil && err2 == nil {
-			return name, &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
-		}
-	}
-	return "", nil, errors.New("running as root, and there is neither a user postgres nor nobody to run the servers as")
 }

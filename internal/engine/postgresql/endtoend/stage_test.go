@@ -45,13 +45,14 @@ const patience = 3 * time.Minute
 // stage is a sandbox with a declared pair, in real time.
 type stage struct {
 	*sandbox.Sandbox
-	tb    testing.TB
-	land  landscape.Landscape
-	hosts map[string]*pgtest.Host
-	port  int
-	path  string // address at which clients find the endpoint
-	table *statetable.Table
-	bin   string
+	tb       testing.TB
+	template *pgtest.Template
+	land     landscape.Landscape
+	hosts    map[string]*pgtest.Host
+	port     int
+	path     string // address at which clients find the endpoint
+	table    *statetable.Table
+	bin      string
 }
 
 // options are what differs between stages.
@@ -62,25 +63,26 @@ type options struct {
 	strict     bool   // all bounds are the defaults
 }
 
-// needed skips a test where what it needs is missing, with a clear word.
-func needed(tb testing.TB) {
+// servers returns the template of the pair, or skips the test where nobody asked
+// for real servers, or there is no terraform.
+func servers(tb testing.TB) *pgtest.Template {
 	tb.Helper()
-	for _, name := range []string{realVariable, binVariable} {
+	for _, name := range []string{pgtest.Variable, binVariable} {
 		if os.Getenv(name) == "" {
 			tb.Skipf("%s is not set: make test-postgresql runs the tests with real servers", name)
 		}
 	}
 	if _, err := exec.LookPath("terraform"); err != nil {
-		tb.Skip("terraform is not on PATH")
+		tb.Skip("terraform is not on PATH (https://developer.hashicorp.com/terraform/install)")
 	}
-	if err := prepare(); err != nil {
-		tb.Skip(err)
-	}
+	template, err := pgtest.Shared()
+	must(tb, err)
+	return template
 }
 
 func newStage(tb testing.TB, o options) *stage {
 	tb.Helper()
-	needed(tb)
+	template := servers(tb)
 	bin := os.Getenv(binVariable)
 	dir, err := os.MkdirTemp("", "s") //nolint:usetesting // paths of sockets are short
 	must(tb, err)
@@ -92,7 +94,7 @@ func newStage(tb testing.TB, o options) *stage {
 	must(tb, err)
 	tb.Cleanup(sb.Close)
 	cfg := sb.Config(region)
-	s := &stage{Sandbox: sb, tb: tb, bin: bin, table: statetable.New(dynamodb.NewFromConfig(cfg), "hadr-"+group, clock.System())}
+	s := &stage{Sandbox: sb, tb: tb, template: template, bin: bin, table: statetable.New(dynamodb.NewFromConfig(cfg), "hadr-"+group, clock.System())}
 	s.land, err = landscape.Builder{EC2: ec2.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), Clock: clock.System(), Region: region}.Build(tb.Context())
 	must(tb, err)
 	addresses := s.install()
@@ -138,7 +140,7 @@ func (s *stage) install() map[string]string {
 	for i, node := range []string{"a", "b"} {
 		root := s.Hosts.Root(s.instance(node))
 		must(tb, os.MkdirAll(filepath.Join(root, "home", owner), 0o755))
-		s.hosts[node] = template.Install(tb, node, root, ips[i], port)
+		s.hosts[node] = s.template.Install(tb, node, root, ips[i], port)
 		must(tb, s.Hosts.Publish(s.instance(node), s.port, net.JoinHostPort(ips[i], port)))
 		other := map[string]string{"a": "b", "b": "a"}[node]
 		var err error
@@ -159,7 +161,7 @@ func (s *stage) start(synchronous bool, addresses map[string]string) {
 	}
 	for _, node := range []string{"a", "b"} {
 		h := s.hosts[node]
-		s.run(node, fmt.Sprintf("%s/pg_ctl start -w -t 60 -D %s -l %s.log -o '-p %s' >/dev/null 2>&1", template.Bin(), h.Data, h.Data, h.Port))
+		s.run(node, fmt.Sprintf("%s/pg_ctl start -w -t 60 -D %s -l %s.log -o '-p %s' >/dev/null 2>&1", s.template.Bin(), h.Data, h.Data, h.Port))
 	}
 	s.hosts["b"].Streams(s.tb)
 }
@@ -169,7 +171,7 @@ func (s *stage) declare(dir string, o options, addresses map[string]string) {
 	tb := s.tb
 	declared := map[string]any{
 		"replication_mode": "sync", "data_directory": pgtest.DataDirectory, "socket_directory": pgtest.SocketDirectory,
-		"bin_directory": template.Bin(), "owner": owner, "replication_user": pgtest.ReplicationUser, "sslmode": "disable",
+		"bin_directory": s.template.Bin(), "owner": owner, "replication_user": pgtest.ReplicationUser, "sslmode": "disable",
 	}
 	maps.Copy(declared, o.postgresql)
 	s.start(declared["replication_mode"] == "sync", addresses)

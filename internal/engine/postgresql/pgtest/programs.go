@@ -57,8 +57,9 @@ func complete(dir string) error {
 	return nil
 }
 
-// account is who runs the servers: they refuse to run as root.
-func account() (name string, cred *syscall.Credential, err error) {
+// Account is who runs the servers, as they refuse to run as root. cred is nil
+// where that is the user of this process.
+func Account() (name string, cred *syscall.Credential, err error) {
 	if os.Getuid() != 0 {
 		u, err := user.Current()
 		if err != nil {

@@ -55,7 +55,7 @@ log_line_prefix = '%m [%p] %b '
 
 // New initialises a database system with the programs in bin.
 func New(bin string) (*Template, error) {
-	owner, cred, err := account()
+	owner, cred, err := Account()
 	if err != nil {
 		return nil, err
 	}
