@@ -72,10 +72,13 @@ func reach(e failover.Entry) int {
 	return 1
 }
 
-// repeats reports whether an entry tells what was told already.
+// repeats reports whether an entry tells what was told already. An operation
+// starts once, whatever step it has reached when somebody tells of it.
 func repeats(e, told failover.Entry) bool {
-	return e.OperationID != "" && e.OperationID == told.OperationID && e.Event == told.Event && e.Step == told.Step &&
-		e.Epoch == told.Epoch && e.Reason == told.Reason
+	if e.OperationID == "" || e.OperationID != told.OperationID || e.Event != told.Event || e.Epoch != told.Epoch {
+		return false
+	}
+	return e.Event == "started" || e.Step == told.Step && e.Reason == told.Reason
 }
 
 func operationULID(e failover.Entry) string {
