@@ -2,6 +2,7 @@ package failover
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,7 +16,7 @@ func (s State) alarmed(e Alarmed) (State, []Effect) {
 		return s.takeUp(e.At) // R2: a redelivery goes on with its operation
 	}
 	reason := s.ignores(e)
-	if s.on(R2) && e.OperationID == s.Ended {
+	if s.on(R2) && slices.Contains(s.Ended, e.OperationID) {
 		reason = fmt.Sprintf("operation %s of this event has ended", e.OperationID)
 	}
 	if reason != "" {

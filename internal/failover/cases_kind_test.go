@@ -139,7 +139,7 @@ func known(c casefile.Case, id string) string {
 	switch {
 	case c.State.Operation != nil && c.State.Operation.ID == id:
 		return "running"
-	case c.State.Ended == id:
+	case slices.Contains(c.State.Ended, id):
 		return "ended"
 	case c.State.Pending != nil && c.State.Pending.OperationID == id:
 		return "pending"

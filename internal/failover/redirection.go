@@ -174,9 +174,16 @@ func (s State) settle(at time.Time) (State, []Effect) {
 	return s.end(at, "ok", fmt.Sprintf("node %s is primary in epoch %d", op.To, s.Epoch))
 }
 
+// endedKept is how many ended operations the record knows. While an alarm stays
+// red, the looks of every minute can end one each; an event is delivered again for
+// six minutes at most, and by some services a little longer.
+const endedKept = 32
+
 // finish leaves the group steady, and remembers whose event is over (R2).
 func (s *State) finish() {
-	s.Ended, s.Operation, s.Phase = s.Operation.ID, nil, Steady
+	known := s.Ended[max(0, len(s.Ended)-endedKept+1):]
+	s.Ended = append(slices.Clip(known), s.Operation.ID)
+	s.Operation, s.Phase = nil, Steady
 }
 
 // end finishes the operation.

@@ -117,7 +117,7 @@ type State struct {
 	Version     uint64    // compare-and-swap (R11)
 	Refused     Refusal   // last refusal that watch told
 	Pending     *Pending  // takeover that waits for a person (R9)
-	Ended       string    // operation that ended last: a redelivery of its event is over, too (R2)
+	Ended       []string  // operations that ended lately, the last one at the end: a redelivery of their events is over, too (R2)
 	VoidSeal    string    // seal of the lease that no claim can follow any more (R10)
 
 	// Word is the last word of an operation, that it ended or is blocked, until it

@@ -371,3 +371,35 @@ func TestResumeAfterEveryStep(t *testing.T) {
 		}
 	}
 }
+
+// TestEventOfAnEndedOperation (R2): the event of an operation that has ended is
+// over whatever ended since, and the record does not grow with it.
+func TestEventOfAnEndedOperation(t *testing.T) {
+	for _, later := range []int{0, 1, endedKept - 1} {
+		s := steadyState()
+		end := func(id string) {
+			s.Operation = &Operation{ID: id, Kind: Takeover, From: "a", To: "b", Step: StepRecheck, Config: s.Config}
+			s.finish()
+		}
+		for range 2 * endedKept {
+			end("before")
+		}
+		e := alarmed()
+		end(e.OperationID)
+		before := s
+		for range later {
+			end("since")
+		}
+		if _, effects := Step(s, e); len(effects) != 1 || !isEvent(effects[0], "ignored") {
+			t.Errorf("%d operations later: %+v", later, effects)
+		}
+		if len(s.Ended) > endedKept || before.Ended[len(before.Ended)-1] != e.OperationID {
+			t.Errorf("%d operations later: %d are kept, and an earlier state has changed: %q", later, len(s.Ended), before.Ended)
+		}
+	}
+}
+
+func isEvent(e Effect, event string) bool {
+	r, ok := e.(Record)
+	return ok && r.Entry.Event == event
+}

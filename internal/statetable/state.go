@@ -24,7 +24,7 @@ type authority struct {
 	RefusedAt     time.Time
 	Pending       *failover.Pending
 	Word          *failover.Entry
-	Ended         string
+	Ended         []string
 	VoidSeal      string
 	Attended      time.Time
 	WriteToken    string

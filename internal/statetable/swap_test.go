@@ -250,7 +250,7 @@ func TestSaveKeepsAll(t *testing.T) {
 	at := time.Date(2026, 11, 29, 3, 0, 0, 0, time.UTC)
 	next := takingOver(prev, "op1")
 	next.Fenced = map[string]failover.Fence{"a": {Epoch: 8, Method: "stop", At: at, Confirmed: true}}
-	next.Cooldown, next.Changed, next.Ended = at, at, "op0"
+	next.Cooldown, next.Changed, next.Ended = at, at, []string{"op-1", "op0"}
 	next.Refused = failover.Refusal{Guard: failover.GuardEvidence, At: at}
 	next.Operation.Promotions, next.Operation.Starts, next.Operation.Promoting = 2, 3, at
 	if err := tab.Save(t.Context(), prev, next); err != nil {

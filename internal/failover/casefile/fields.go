@@ -60,6 +60,11 @@ func text[T ~string](to *T) setter {
 	return func(_, v string) error { *to = T(v); return nil }
 }
 
+// texts takes several, separated by commas.
+func texts(to *[]string) setter {
+	return func(_, v string) error { *to = strings.Split(v, ", "); return nil }
+}
+
 // word takes one of some words; "none" stands for the empty one.
 func word[T ~string](to *T, allowed ...T) setter {
 	return func(_, v string) error {

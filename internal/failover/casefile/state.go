@@ -111,7 +111,7 @@ func stateFields(s *failover.State) fields {
 		"maintenance":       maintenance(&s.Maintenance),
 		"maintenance_until": moment(&s.Maintenance.Until),
 		"cooldown":          moment(&s.Cooldown),
-		"ended":             text(&s.Ended),
+		"ended":             texts(&s.Ended),
 		"void_seal":         text(&s.VoidSeal),
 		"fenced *":          fenced(s),
 		"refused":           refused(&s.Refused),

@@ -23,9 +23,7 @@ func canonical(s failover.State) failover.State {
 	if now.Sub(s.Refused.At) >= quiet {
 		s.Refused = failover.Refusal{}
 	}
-	if s.Ended != ids[alarmA] && s.Ended != ids[alarmB] {
-		s.Ended = "" // no event of that operation comes again
-	}
+	s.Ended = endedAlarms(s.Ended)
 	s.Fenced = cloneFences(s.Fenced)
 	canonicalPending(&s)
 	if s.Operation != nil {
@@ -72,6 +70,17 @@ func cloneFences(fences map[string]failover.Fence) map[string]failover.Fence {
 		cloned[id] = f
 	}
 	return cloned
+}
+
+// endedAlarms are the operations of alarms, in any order: no event of another one
+// comes again.
+func endedAlarms(ended []string) (kept []string) {
+	for _, id := range []string{ids[alarmA], ids[alarmB]} {
+		if slices.Contains(ended, id) {
+			kept = append(kept, id)
+		}
+	}
+	return kept
 }
 
 // canonicalPending keeps of a takeover that waits for a person whether it is one

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -228,9 +229,7 @@ func changed(s failover.State, what transform) failover.State {
 		if what == forgetB {
 			id = ids[alarmB]
 		}
-		if s.Ended == id {
-			s.Ended = ""
-		}
+		s.Ended = endedAlarms(slices.DeleteFunc(slices.Clone(s.Ended), func(e string) bool { return e == id }))
 		if s.Operation != nil && s.Operation.ID == id {
 			op := *s.Operation
 			op.ID = ids[look]
