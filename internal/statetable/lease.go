@@ -59,9 +59,17 @@ func (t *Table) Seal(ctx context.Context, group, node string, epoch uint64, oper
 	case now.SealID == id:
 		return true, "", nil // this very seal: its answer was lost
 	case awsclient.IsConditionFailed(writeErr):
-		return false, fmt.Sprintf("%q renewed its lease meanwhile (counter %d, then %d)", now.Holder, seen.Counter, now.Counter), nil
+		return false, outrun(seen, now), nil
 	}
 	return false, "", writeErr
+}
+
+// outrun says who was faster than a seal.
+func outrun(seen, now Lease) string {
+	if now.Sealed && now.Counter == seen.Counter {
+		return fmt.Sprintf("operation %s sealed it at the same moment, and goes on", now.SealedBy)
+	}
+	return fmt.Sprintf("%q renewed its lease meanwhile (counter %d, then %d)", now.Holder, seen.Counter, now.Counter)
 }
 
 // Unseal implements control.Leases. The counter stays: to whoever watches it the

@@ -167,12 +167,14 @@ func TestSee(t *testing.T) {
 func TestSeal(t *testing.T) {
 	lease := func(l Lease) item { return leaseItem(t, l) }
 	held := Lease{Holder: "a", Epoch: 7, Counter: 41}
-	renew := func(f *fake) func(string, string) fault {
-		return func(op, _ string) fault {
-			if op == "update" {
-				f.items["GROUP#orders/LEASE"] = lease(Lease{Holder: "a", Epoch: 7, Counter: 42})
+	becomes := func(l Lease) func(*fake) func(string, string) fault {
+		return func(f *fake) func(string, string) fault {
+			return func(op, _ string) fault {
+				if op == "update" {
+					f.items["GROUP#orders/LEASE"] = lease(l)
+				}
+				return works
 			}
-			return works
 		}
 	}
 	tests := []struct {
@@ -184,7 +186,8 @@ func TestSeal(t *testing.T) {
 	}{
 		{name: "there is no lease: one is created sealed", sealed: true},
 		{name: "the lease is held", lease: &held, sealed: true},
-		{name: "it is renewed meanwhile", lease: &held, faults: renew, why: "renewed"},
+		{name: "it is renewed meanwhile", lease: &held, faults: becomes(Lease{Holder: "a", Epoch: 7, Counter: 42}), why: "renewed"},
+		{name: "there is no lease, and another operation creates it meanwhile", faults: becomes(Lease{Holder: "a", Epoch: 7, Sealed: true, SealedBy: "other"}), why: "operation other sealed it"},
 		{name: "it was sealed by an earlier operation of this epoch", lease: &Lease{Holder: "a", Epoch: 7, Sealed: true, SealedBy: "earlier"}, sealed: true},
 		{name: "it is of an older epoch", lease: &Lease{Holder: "b", Epoch: 6, Counter: 9, Sealed: true}, sealed: true},
 		{name: "it is of a newer epoch", lease: &Lease{Holder: "b", Epoch: 8}, why: "newer"},
