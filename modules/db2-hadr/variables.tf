@@ -109,9 +109,9 @@ variable "policy" {
 }
 
 variable "fencing" {
-  description = "When the standby may be promoted: `strict` (the old primary is stopped) or `peer_window` (its stop is accepted and its dead-man is in force)."
+  description = "When the standby may be promoted: `strict` (the old primary is stopped) or `peer_window` (its stop is accepted and its dead-man is in force; `strict` where it is not). Default: `peer_window` with a lease and a peer window, and without applications on the hosts, else `strict`."
   type        = string
-  default     = "strict"
+  default     = null
 }
 
 variable "isolation_security_group_id" {

@@ -18,6 +18,10 @@ locals {
   # one period of 60 seconds with FILL, and without it the time until
   # CloudWatch takes empty periods for missing data. The group checks them.
   max_detection_seconds = var.fill_missing_samples ? 170 : 410
+
+  # Where no agent vouches for the old primary, a takeover is strict by itself.
+  guarded = var.lease != null && !var.host_applications && var.postgresql.replication_mode == "sync"
+  fencing = coalesce(var.fencing, local.guarded ? "peer_window" : "strict")
 }
 
 resource "hadr_state_table" "this" {
@@ -110,7 +114,7 @@ resource "hadr_group" "this" {
   name              = var.name
   table_name        = hadr_state_table.this.name
   policy            = var.policy
-  fencing           = var.fencing
+  fencing           = local.fencing
   host_applications = var.host_applications
 
   isolation_security_group_id = var.isolation_security_group_id

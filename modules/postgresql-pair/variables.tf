@@ -128,9 +128,9 @@ variable "policy" {
 }
 
 variable "fencing" {
-  description = "When the standby may be promoted: `strict` (the old primary is stopped) or, with `sync` only, `peer_window` (its stop is accepted and its agent guards it)."
+  description = "When the standby may be promoted: `strict` (the old primary is stopped) or, with `sync` only, `peer_window` (its stop is accepted and its agent guards it; `strict` where it does not). Default: `peer_window` with `sync` and a lease, and without applications on the hosts, else `strict`."
   type        = string
-  default     = "strict"
+  default     = null
 }
 
 variable "isolation_security_group_id" {

@@ -23,6 +23,7 @@ module "orders" {
   addresses  = var.addresses
   postgresql = var.postgresql
   lease      = var.lease
+  fencing    = var.fencing
 
   latency_threshold_milliseconds = var.latency_threshold_milliseconds
 

@@ -71,6 +71,12 @@ variable "lease" {
   default     = {}
 }
 
+variable "fencing" {
+  description = "When the standby may be promoted; see the module's variable of this name."
+  type        = string
+  default     = null
+}
+
 variable "latency_threshold_milliseconds" {
   description = "SQL that is slower counts as failed."
   type        = number

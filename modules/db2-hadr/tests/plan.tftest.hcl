@@ -51,6 +51,10 @@ run "lease_by_default" {
     condition     = hadr_sql_latency_metric.this["a"].lease.duration_seconds == 20 && hadr_sql_latency_metric.this["b"].lease.interval_seconds == 5 && hadr_sql_latency_metric.this["a"].lease.function == "orders-takeover"
     error_message = "Both agents must keep the same lease, and report to the takeover function."
   }
+  assert {
+    condition     = hadr_group.this.fencing == "peer_window"
+    error_message = "With agents on both hosts a takeover must not wait until the old primary is stopped."
+  }
 }
 
 run "cloudwatch_agent_counts_what_the_alarm_watches" {
@@ -74,6 +78,32 @@ run "hosts_without_an_agent" {
   assert {
     condition     = hadr_sql_latency_metric.this["a"].lease == null && hadr_host_policy.this.function_arn == null
     error_message = "Without a lease no host may invoke the function."
+  }
+  assert {
+    condition     = hadr_group.this.fencing == "strict"
+    error_message = "Where no agent vouches for the old primary, it must be stopped first."
+  }
+}
+
+run "applications_on_the_hosts" {
+  command = plan
+  variables {
+    host_applications = true
+  }
+  assert {
+    condition     = hadr_group.this.fencing == "strict"
+    error_message = "Clients that stay with the old primary want it stopped first."
+  }
+}
+
+run "strict_if_asked" {
+  command = plan
+  variables {
+    fencing = "strict"
+  }
+  assert {
+    condition     = hadr_group.this.fencing == "strict"
+    error_message = "The declared fencing must hold."
   }
 }
 

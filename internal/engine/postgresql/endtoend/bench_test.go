@@ -4,12 +4,14 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
 // BenchmarkTakeover crashes the primary's server again and again, in real time,
 // with a lease of 6 s that is renewed every 2 s, and reports the time from the
 // failure to the first write that clients have acknowledged by the new primary
-// through the endpoint. Figures are for
+// through the endpoint, with either fencing. Figures are for
 //
 //	go test -run '^$' -bench Takeover -benchtime 20x ./internal/engine/postgresql/endtoend
 //
@@ -18,7 +20,15 @@ import (
 // second for the delivery of a command. An acknowledged row that is lost fails
 // it.
 func BenchmarkTakeover(b *testing.B) {
-	s := newStage(b, options{lease: map[string]any{"duration_seconds": 6, "interval_seconds": 2}, strict: true})
+	for _, fencing := range []failover.Fencing{failover.PeerWindow, failover.Strict} {
+		b.Run(string(fencing), func(b *testing.B) {
+			crashes(b, newStage(b, options{lease: map[string]any{"duration_seconds": 6, "interval_seconds": 2}, strict: true, fencing: &fencing}))
+		})
+	}
+}
+
+func crashes(b *testing.B, s *stage) {
+	b.Helper()
 	primary := "a"
 	var outages []time.Duration
 	for b.Loop() {

@@ -59,8 +59,9 @@ type stage struct {
 type options struct {
 	postgresql map[string]any // besides the paths
 	lease      map[string]any
-	agent      string // further lines of the agents' environment
-	strict     bool   // all bounds are the defaults
+	agent      string            // further lines of the agents' environment
+	strict     bool              // all bounds are the defaults
+	fencing    *failover.Fencing // the module's default if nil
 }
 
 // servers returns the template of the pair, or skips the test where nobody asked
@@ -179,7 +180,7 @@ func (s *stage) declare(dir string, o options, addresses map[string]string) {
 	must(tb, err)
 	must(tb, s.land.WriteTFVars(filepath.Join(tf.Dir, "landscape.auto.tfvars")))
 	more, err := json.Marshal(map[string]any{
-		"architecture": runtime.GOARCH, "postgresql": declared, "addresses": addresses, "port": s.port, "lease": o.lease, "latency_threshold_milliseconds": 3000,
+		"architecture": runtime.GOARCH, "postgresql": declared, "addresses": addresses, "port": s.port, "lease": o.lease, "fencing": o.fencing, "latency_threshold_milliseconds": 3000,
 	})
 	must(tb, err)
 	must(tb, os.WriteFile(filepath.Join(tf.Dir, "servers.auto.tfvars.json"), more, 0o600))
