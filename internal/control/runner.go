@@ -243,10 +243,10 @@ func (w *work) save(ctx context.Context) error {
 
 // mayFinishRedirect: after the promotion was sent, reading the new role and the
 // idempotent redirects that follow may be finished without the record, within
-// the step's deadline (R27). Every other step needs the record first.
+// the step's deadline and the time for which other claims wait (R27). Every other step needs the record first.
 func (w *work) mayFinishRedirect() bool {
-	op := w.state.Operation
-	if op == nil || !w.Clock.Now().Before(op.Deadline) {
+	op, now := w.state.Operation, w.Clock.Now()
+	if op == nil || !now.Before(op.Deadline) || now.Sub(w.checked) >= op.Config.Alone() {
 		return false
 	}
 	return op.Step == failover.StepConfirm || op.Step == failover.StepRedirect && w.state.Primary == op.To

@@ -243,6 +243,43 @@ func TestRecordUnreachableAfterPromotion(t *testing.T) {
 	})
 }
 
+// TestRedirectAloneIsBounded: no claim is made while a runner that lost the record
+// may still lead routes, so that he must have an end (R27). What counts is when he
+// saw the record last.
+func TestRedirectAloneIsBounded(t *testing.T) {
+	limit := failover.Config{PromoteTimeout: time.Minute, RedirectTimeout: time.Minute}.Alone()
+	for _, tt := range []struct {
+		name   string
+		frozen time.Duration
+		moves  bool
+	}{
+		{"a moment ago", 3 * time.Second, true},
+		{"just in time", limit - recordLimit - time.Second, true},
+		{"too long ago", limit, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, st, si := setup()
+				st.state.Epoch, st.state.Primary, st.state.Phase = 8, "b", failover.TakingOver
+				st.state.Operation = &failover.Operation{
+					ID: "op1", Kind: failover.Takeover, From: "a", To: "b", Step: failover.StepRedirect,
+					Deadline: r.Clock.Now().Add(time.Hour), Config: st.state.Config.WithDefaults(),
+				}
+				w := &work{Runner: r, group: group, log: r.Log}
+				if err := w.load(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				r.Store = hanging{Store: st, gone: func() bool { return true }}
+				time.Sleep(tt.frozen)
+				_, err := w.run(t.Context(), []failover.Effect{failover.MoveRoute{Table: "rtb-1", Node: "b", Epoch: 8}})
+				if moved := si.owner["rtb-1"] == nodeB.ENI; moved != tt.moves || (err == nil) != tt.moves {
+					t.Errorf("the route leads to %s, error %v", si.owner["rtb-1"], err)
+				}
+			})
+		})
+	}
+}
+
 // TestFrozenRunner: a runner that slept before a mutation looks at the record
 // again, and stops for whoever went on meanwhile (R22).
 func TestFrozenRunner(t *testing.T) {

@@ -44,6 +44,9 @@ func phase(c casefile.Case) string {
 	if !s.Cooldown.IsZero() {
 		parts = append(parts, "cool-down "+span(s.Cooldown))
 	}
+	if !s.ClaimsWait.IsZero() {
+		parts = append(parts, "claims wait "+span(s.ClaimsWait))
+	}
 	if s.Pending != nil {
 		parts = append(parts, "approval "+span(s.Pending.Expires), fmt.Sprint(s.Pending.Epoch == s.Epoch))
 	}

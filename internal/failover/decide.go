@@ -15,6 +15,7 @@ const (
 	GuardNotPrimary  Guard = "not the primary"
 	GuardMaintenance Guard = "maintenance"
 	GuardAdopt       Guard = "an operator took over"
+	GuardRedirects   Guard = "routes may still move"
 	GuardOrderly     Guard = "stopped in order"
 	GuardWaits       Guard = "the primary waits for its standby"
 	GuardAlive       Guard = "the primary commits"

@@ -28,16 +28,16 @@ const forcedPatience = 20 * time.Minute
 // guards are what is asked before such an attempt.
 func (a *Attempt) guards() []func(question) *Decision {
 	if a.Switch {
-		return []func(question) *Decision{maintenance, adopt, switchable, standbyUnread, standbyRole, settings, fitness}
+		return []func(question) *Decision{maintenance, adopt, redirects, switchable, standbyUnread, standbyRole, settings, fitness}
 	}
 	switch a.Force {
 	case AfterWindow:
-		return []func(question) *Decision{maintenance, adopt, standbyUnread, standbyRole, stoppedInTime}
+		return []func(question) *Decision{maintenance, adopt, redirects, standbyUnread, standbyRole, stoppedInTime}
 	case DataLoss:
-		return []func(question) *Decision{maintenance, adopt, standbyUnread, standbyRole}
+		return []func(question) *Decision{maintenance, adopt, redirects, standbyUnread, standbyRole}
 	}
 	return []func(question) *Decision{
-		maintenance, adopt, orderly, waitsForStandby, commits, unproven,
+		maintenance, adopt, redirects, orderly, waitsForStandby, commits, unproven,
 		standbyUnread, standbyRole, settings, fitness, clocks, window, cooldown, policy,
 	}
 }

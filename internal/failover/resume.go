@@ -11,6 +11,7 @@ const (
 // first step that one may have died before it told of the start: a history must
 // not have an end alone. The record knows a repetition.
 func (s State) takeUp(at time.Time) (State, []Effect) {
+	s.succeeded(at)
 	next, effects := s.resume(at)
 	op := next.Operation
 	if next.Attempt != nil || op == nil || op.Blocked != "" || op.StepSince.After(op.Started) {

@@ -119,6 +119,9 @@ type State struct {
 	Pending     *Pending  // takeover that waits for a person (R9)
 	Ended       []string  // operations that ended lately, the last one at the end: a redelivery of their events is over, too (R2)
 	VoidSeal    string    // seal of the lease that no claim can follow any more (R10)
+	// ClaimsWait is until when a runner that lost the record may still lead a route
+	// to the present primary: nothing is claimed before (R27).
+	ClaimsWait time.Time
 
 	// Word is the last word of an operation, that it ended or is blocked, until it
 	// is told. It is saved with what it tells of: whoever reads the record tells

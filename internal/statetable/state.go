@@ -26,6 +26,7 @@ type authority struct {
 	Word          *failover.Entry
 	Ended         []string
 	VoidSeal      string
+	ClaimsWait    time.Time
 	Attended      time.Time
 	WriteToken    string
 }
@@ -62,6 +63,7 @@ func (s stored) state(group string, config failover.Config) failover.State {
 		Word:        s.Word,
 		Ended:       s.Ended,
 		VoidSeal:    s.VoidSeal,
+		ClaimsWait:  s.ClaimsWait,
 		Attended:    s.Attended,
 		Maintenance: s.maintenance(),
 	}
@@ -77,7 +79,7 @@ func (a authority) attributes() (item, error) {
 	for name, av := range (item{
 		"epoch": number(a.Epoch), "primary": str(a.Primary), "phase": str(string(a.Phase)), "version": number(a.Version),
 		"operation": nil, "fenced": nil, "cooldown_until": nil, "changed_at": nil,
-		"refused_guard": nil, "refused_at": nil, "pending": nil, "word": nil, "ended": nil, "void_seal": nil, "attended": nil,
+		"refused_guard": nil, "refused_at": nil, "pending": nil, "word": nil, "ended": nil, "void_seal": nil, "claims_wait": nil, "attended": nil,
 	}) {
 		if _, set := m[name]; !set {
 			m[name] = av

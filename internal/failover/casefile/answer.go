@@ -147,6 +147,7 @@ func (a *Answer) describe(before failover.State) {
 	change("cooldown", func(s failover.State) string { return relative(s.Cooldown) })
 	change("pending", waiting)
 	change("promoting", promoting)
+	change("claims_wait", func(s failover.State) string { return relative(s.ClaimsWait) })
 	change("void_seal", func(s failover.State) string { return s.VoidSeal })
 	a.Done = describe(a.Effects)
 	for _, done := range a.Done {

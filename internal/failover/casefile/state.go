@@ -113,6 +113,7 @@ func stateFields(s *failover.State) fields {
 		"cooldown":          moment(&s.Cooldown),
 		"ended":             texts(&s.Ended),
 		"void_seal":         text(&s.VoidSeal),
+		"claims_wait":       moment(&s.ClaimsWait),
 		"fenced *":          fenced(s),
 		"refused":           refused(&s.Refused),
 		"pending":           pending(s),

@@ -150,6 +150,7 @@ func marker(text string) string {
 // Times by the name of their field: how they count.
 var times = map[string]func(time.Time) time.Time{
 	"Cooldown":    expires,
+	"ClaimsWait":  expires,
 	"Promoting":   expires,
 	"Deadline":    deadline,
 	"WindowEnd":   deadline,

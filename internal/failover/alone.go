@@ -1,0 +1,41 @@
+package failover
+
+import (
+	"fmt"
+	"time"
+)
+
+// Alone is for how long a runner that the record gives no answer may finish the
+// redirect of its operation without it, since it last had one (R27): a
+// promotion that was just sent, and the routes after it.
+func (c Config) Alone() time.Duration { return c.PromoteTimeout + c.RedirectTimeout }
+
+// callTime is what a call to AWS that was sent in time may take to have effect.
+const callTime = 10 * time.Second
+
+// succeeded notes that the operation has got another runner while the one before
+// may finish the redirect without the record. That one saw it last before this
+// one saves, or else meets the change.
+func (s *State) succeeded(at time.Time) {
+	op := s.Operation
+	if op == nil || op.Blocked != "" || !s.on(R27) {
+		return
+	}
+	switch op.Step {
+	case StepPromote, StepConfirm, StepRedirect:
+		s.ClaimsWait = at.Add(op.Config.Alone() + op.Config.MaxClockOffset + callTime)
+	}
+}
+
+// redirects holds a claim back while a route may still be led to where it would
+// be wrong afterwards (R27).
+func redirects(q question) *Decision {
+	if !q.at.Before(q.state.ClaimsWait) || !q.state.on(R27) {
+		return nil
+	}
+	return &Decision{
+		Verdict: Hold, Guard: GuardRedirects,
+		Reason: fmt.Sprintf("the last operation changed its runner, and the one before may lead routes to node %s until %s, even without the record", q.state.Primary, stamp(q.state.ClaimsWait)),
+		Next:   fmt.Sprintf("wait until %s, then: hadr status %s", stamp(q.state.ClaimsWait), q.state.Group),
+	}
+}
