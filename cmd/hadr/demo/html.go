@@ -157,6 +157,17 @@ func (r Result) between(phase string) (from, to float64, found bool) {
 	return 0, 0, false
 }
 
+// stopped returns from when to when the old primary's machine was stopping: its
+// stop is confirmed before the promotion, or else at the end.
+func (r Result) stopped() (accepted, confirmed float64, found bool) {
+	if accepted, confirmed, found = r.between("fenced"); found {
+		return accepted, confirmed, true
+	}
+	_, accepted, fenced := r.between("fence")
+	_, confirmed, verified := r.between("verify")
+	return accepted, confirmed, fenced && verified
+}
+
 // nodeLanes shows the two nodes. After the failure it says only what the phases
 // prove: that a node is stopped when the fence is confirmed, and that it is
 // primary when the role has been read.
@@ -169,7 +180,7 @@ func (r Result) nodeLanes() []page.Lane {
 	standby := page.Lane{ID: laneOther, Title: "Node " + other, Note: "standby before the failure"}
 	always, never := math.Inf(-1), math.Inf(1)
 	old.States = append(old.States, page.State{From: always, To: 0, Kind: page.Serving, Label: "primary"})
-	fence, stopped, fenced := r.between("fenced")
+	fence, stopped, fenced := r.stopped()
 	promote, _, _ := r.between("promote")
 	_, primary, promoted := r.between("confirm")
 	if fenced {

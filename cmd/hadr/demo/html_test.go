@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,21 +89,27 @@ func TestNodeLanes(t *testing.T) {
 		result Result
 		want   []string
 		starts []float64 // of the states of the node that takes over
+		fails  []float64 // and of the other one
 	}{
 		{
 			"a takeover", Result{Primary: "b", Phases: phases},
 			[]string{"Node a: primary, silent, stopping, stopped and fenced", "Node b: standby, taking over, primary"},
-			[]float64{math.Inf(-1), 90, 105},
+			[]float64{math.Inf(-1), 90, 105}, []float64{math.Inf(-1), 0, 81, 90},
+		},
+		{
+			"promoted while the old primary stops", Result{Primary: "b", Phases: slices.Delete(slices.Clone(phases), 2, 3)},
+			[]string{"Node a: primary, silent, stopping, stopped and fenced", "Node b: standby, taking over, primary"},
+			[]float64{math.Inf(-1), 81, 96}, []float64{math.Inf(-1), 0, 81, 97},
 		},
 		{
 			"the other way round", Result{Primary: "a", Phases: phases},
 			[]string{"Node b: primary, silent, stopping, stopped and fenced", "Node a: standby, taking over, primary"},
-			[]float64{math.Inf(-1), 90, 105},
+			[]float64{math.Inf(-1), 90, 105}, []float64{math.Inf(-1), 0, 81, 90},
 		},
 		{
 			"without phases nothing is claimed after the failure", Result{Primary: "b, by force"},
 			[]string{"Node a: primary", "Node b: standby"},
-			[]float64{math.Inf(-1)},
+			[]float64{math.Inf(-1)}, []float64{math.Inf(-1)},
 		},
 	}
 	for _, tt := range tests {
@@ -111,12 +118,14 @@ func TestNodeLanes(t *testing.T) {
 			if diff := cmp.Diff(tt.want, []string{story(lanes[0]), story(lanes[1])}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			var starts []float64
-			for _, s := range lanes[1].States {
-				starts = append(starts, s.From)
-			}
-			if diff := cmp.Diff(tt.starts, starts); diff != "" {
-				t.Errorf("starts (-want +got):\n%s", diff)
+			for i, want := range [][]float64{tt.fails, tt.starts} {
+				var starts []float64
+				for _, s := range lanes[i].States {
+					starts = append(starts, s.From)
+				}
+				if diff := cmp.Diff(want, starts); diff != "" {
+					t.Errorf("starts of %s (-want +got):\n%s", lanes[i].Title, diff)
+				}
 			}
 		})
 	}

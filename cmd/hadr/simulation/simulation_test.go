@@ -21,7 +21,7 @@ import (
 
 var (
 	oneSeed = flag.Uint64("seed", 0, "play this seed only, and tell its story")
-	seeds   = flag.Uint64("seeds", 120, "how many seeds are played")
+	seeds   = flag.Uint64("seeds", 200, "how many seeds are played")
 	first   = flag.Uint64("first", 1, "the first of them")
 	twice   = flag.Uint64("twice", 2, "how many of them are played twice")
 	nap     = flag.Duration("for", 0, "play no new seed after so long; 0 = no limit")
