@@ -39,7 +39,7 @@ func crashes(b *testing.B, s *stage) {
 		first := s.takenOver(other(primary), client)
 		outages = append(outages, first.Sub(began))
 		b.StopTimer()
-		b.Logf("failure to first write on the new primary: %s", first.Sub(began).Round(100*time.Millisecond))
+		b.Logf("failure to first write on the new primary: %s; %s", first.Sub(began).Round(100*time.Millisecond), s.begun())
 		s.nothingIsLost(other(primary), client)
 		s.rejoin(primary)
 		primary = other(primary)
@@ -49,6 +49,17 @@ func crashes(b *testing.B, s *stage) {
 	b.ReportMetric(quantile(outages, 0.50).Seconds(), "p50-s")
 	b.ReportMetric(quantile(outages, 0.95).Seconds(), "p95-s")
 	b.ReportMetric(outages[len(outages)-1].Seconds(), "max-s")
+}
+
+// begun is how the last operation began, for who wonders what took so long.
+func (s *stage) begun() string {
+	entries, err := s.table.History(s.tb.Context(), group, 0)
+	must(s.tb, err)
+	i := slices.IndexFunc(entries, func(e failover.Entry) bool { return e.Event == "started" })
+	if i < 0 {
+		return "no operation began"
+	}
+	return entries[i].Reason
 }
 
 // quantile is the smallest of the sorted values that at least q of them do not
