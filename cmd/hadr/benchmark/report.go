@@ -15,6 +15,7 @@ type Figures struct {
 	Case     string
 	Outages  int
 	Lost     []Outage // that nobody ended
+	Longest  Outage
 	Restored Quantiles
 	// Everywhere counts until clients write through every route table.
 	Everywhere Quantiles
@@ -43,6 +44,9 @@ func Sum(name string, outages []Outage) Figures {
 		if o.Lost != "" {
 			f.Lost = append(f.Lost, o)
 			continue
+		}
+		if o.Restored > f.Longest.Restored {
+			f.Longest = o
 		}
 		restored, everywhere = append(restored, o.Restored), append(everywhere, o.Everywhere)
 		for name, d := range o.Phases {
@@ -73,7 +77,8 @@ func (f Figures) String() string {
 	row := func(name string, q Quantiles) {
 		fmt.Fprintf(&b, "  %-36s %7.1f %7.1f %7.1f %7.1f\n", name, q.P50.Seconds(), q.P95.Seconds(), q.P99.Seconds(), q.Max.Seconds())
 	}
-	fmt.Fprintf(&b, "%s: %d failures; %s\n  %-36s %7s %7s %7s %7s\n", f.Case, f.Outages, Assumptions, "seconds", "p50", "p95", "p99", "max")
+	fmt.Fprintf(&b, "%s: %d failures, the longest one of seed %d; %s\n  %-36s %7s %7s %7s %7s\n",
+		f.Case, f.Outages, f.Longest.Seed, Assumptions, "seconds", "p50", "p95", "p99", "max")
 	row("failure to first write", f.Restored)
 	row("... through every route table", f.Everywhere)
 	for _, p := range f.Phases {
