@@ -10,19 +10,18 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
-// run executes effects and returns what they led to, in their order. Those
-// that only tell somebody come first; the others run side by side, so that one
-// slow route holds up no other (R26).
+// run executes effects, after those that only tell somebody, and returns what they
+// led to, in their order. They run side by side, so that one slow route holds up
+// no other (R26).
 func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.Event, error) {
-	rest := w.tell(ctx, effects)
-	for _, e := range rest {
+	for _, e := range effects {
 		if wait, ok := e.(failover.Wait); ok {
 			if err := w.stay(ctx, wait.For); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for _, e := range rest {
+	for _, e := range effects {
 		if mutates(e) {
 			if err := w.fresh(ctx); err != nil {
 				return nil, err
@@ -30,9 +29,9 @@ func (w *work) run(ctx context.Context, effects []failover.Effect) ([]failover.E
 			break
 		}
 	}
-	events := make([]failover.Event, len(rest))
+	events := make([]failover.Event, len(effects))
 	var wg sync.WaitGroup
-	for i, e := range rest {
+	for i, e := range effects {
 		wg.Go(func() { events[i] = w.execute(ctx, e) })
 	}
 	wg.Wait()
@@ -269,6 +268,9 @@ func (w *work) record(ctx context.Context, e failover.Entry) bool {
 	var err error
 	for range w.tries() {
 		if err = w.store(ctx, func(ctx context.Context) error { return w.Store.Append(ctx, w.group, e) }); err == nil {
+			if start := w.state.Start; start != nil && e.Event == start.Event && e.OperationID == start.OperationID {
+				w.state.Start = nil
+			}
 			return true
 		}
 		if w.Clock.Sleep(ctx, retryPause) != nil {

@@ -158,8 +158,9 @@ func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failove
 	if err := w.save(ctx); err != nil {
 		return nil, err
 	}
+	rest := w.tell(ctx, effects)
 	w.tellWord(ctx)
-	return w.run(ctx, effects)
+	return w.run(ctx, rest)
 }
 
 // claim makes the operation this runner's, or learns who was faster.
@@ -169,6 +170,7 @@ func (w *work) commit(ctx context.Context, effects []failover.Effect) ([]failove
 // next delivery of the event finds its operation there, or claims again (R2).
 func (w *work) claim(ctx context.Context) (failover.Event, error) {
 	w.sign(0)
+	w.keepStart()
 	asked := w.Clock.Now()
 	err := w.Store.Claim(ctx, w.persisted, w.state)
 	if err == nil {
@@ -218,6 +220,7 @@ func (w *work) save(ctx context.Context) error {
 	if !reflect.DeepEqual(w.state.Operation, w.persisted.Operation) { // else it is another runner's
 		w.sign(0)
 	}
+	w.keepStart()
 	var err error
 	for try := range w.tries() {
 		if try > 0 && w.Clock.Sleep(ctx, retryPause) != nil {
@@ -253,9 +256,11 @@ func (w *work) mayFinishRedirect() bool {
 }
 
 // same compares what is on the record and the control plane's own: neither
-// Config, Attempt, maintenance nor what a runner says of itself.
+// Config, Attempt, maintenance, what a runner says of itself, nor a start that was
+// told, which the next save takes off.
 func same(a, b failover.State) bool {
 	a.Attempt, b.Attempt = nil, nil
+	a.Start, b.Start = nil, nil
 	a.Manual, b.Manual = failover.Manual{}, failover.Manual{}
 	a.Attended, b.Attended = time.Time{}, time.Time{}
 	a.Maintenance, b.Maintenance = failover.Maintenance{}, failover.Maintenance{}

@@ -93,6 +93,51 @@ func TestLastWord(t *testing.T) {
 			}
 		})
 	})
+	t.Run("its start could not be told", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, st, _ := setup()
+			st.appends = func() error {
+				if op := st.state.Operation; op != nil {
+					return errors.New("no answer while the operation runs")
+				}
+				return nil
+			}
+			if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			for _, e := range st.history {
+				if e.Event != "step" {
+					told = append(told, e.Event)
+				}
+			}
+			if !slices.Equal(told, []string{"started", "ended"}) || st.state.Start != nil || st.state.Word != nil {
+				t.Errorf("told %v, start %+v, word %+v", told, st.state.Start, st.state.Word)
+			}
+		})
+	})
+	t.Run("cancelled by somebody who dies before he tells", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, st, _ := setup()
+			st.state.Phase = failover.Blocked
+			st.state.Operation = &failover.Operation{
+				ID: "op1", Kind: failover.Takeover, From: "a", To: "b", Step: failover.StepRecheck,
+				Blocked: "node b can't be read", Next: "hadr resume orders", Config: st.state.Config,
+			}
+			st.appends = func() error { return errors.New("this runner tells nothing any more") }
+			_, _ = r.Run(t.Context(), group, failover.Cancelled{At: r.Clock.Now(), Actor: "ann"})
+			if st.state.Operation != nil || ended(st) != 0 {
+				t.Fatalf("operation %+v, %d ends", st.state.Operation, ended(st))
+			}
+			st.appends = nil
+			if _, err := r.Watch(t.Context(), group, "op2"); err != nil {
+				t.Fatal(err)
+			}
+			if first := st.history[0]; first.OperationID != "op1" || first.Event != "ended" || first.Outcome != "cancelled" || st.state.Word != nil {
+				t.Errorf("after a look: first %+v, word %+v", first, st.state.Word)
+			}
+		})
+	})
 	t.Run("somebody else was faster", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r, st, _ := setup()

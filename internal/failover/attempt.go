@@ -254,7 +254,7 @@ func (s State) claimed(e Claimed) (State, []Effect) {
 		return s, nil
 	}
 	s.Attempt = nil
-	entry := s.begun()
+	entry := s.Begun()
 	next, effects := s.resume(e.At)
 	return next, append(append(s.succession(), Record{Entry: entry}, Notify{Entry: entry}), effects...)
 }
@@ -287,8 +287,8 @@ func (s State) succession() []Effect {
 	}}}
 }
 
-// begun is the entry that tells of the operation's start.
-func (s State) begun() Entry {
+// Begun is the entry that tells of the operation's start.
+func (s State) Begun() Entry {
 	op := s.Operation
 	what := fmt.Sprintf("takeover from %s to %s, fencing %s", op.From, op.To, op.Fencing)
 	switch op.Force {

@@ -8,8 +8,8 @@ import (
 // retried goes on with a blocked operation, from its step and with new time.
 func (s State) retried(e Retried) (State, []Effect) {
 	op := s.Operation
-	if op == nil || op.Blocked == "" {
-		return s.resume(e.At)
+	if op == nil || op.Blocked == "" { // whoever began it may have died
+		return s.takeUp(e.At)
 	}
 	entry := s.log(e.At, "step", fmt.Sprintf("%s goes on after: %s", e.Actor, op.Blocked))
 	entry.Actor = e.Actor

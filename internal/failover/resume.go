@@ -17,7 +17,7 @@ func (s State) takeUp(at time.Time) (State, []Effect) {
 	if next.Attempt != nil || op == nil || op.Blocked != "" || op.StepSince.After(op.Started) {
 		return next, effects
 	}
-	return next, append(append(next.succession(), Record{Entry: next.begun()}), effects...)
+	return next, append(append(next.succession(), Record{Entry: next.Begun()}), effects...)
 }
 
 // resume issues the effects of the present step, again if need be: a runner

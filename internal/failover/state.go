@@ -128,6 +128,10 @@ type State struct {
 	// it, so that no history lacks it and none has two. The core leaves it alone.
 	Word *Entry
 
+	// Start is the word that the operation started, until it is told. It is saved
+	// with the operation, as Word is with its end.
+	Start *Entry
+
 	// Attended is until when a runner has said that it is at work on the
 	// operation. The core leaves it alone.
 	Attended time.Time

@@ -42,7 +42,7 @@ func (t *Table) swap(ctx context.Context, prev, next failover.State, claim bool)
 		Epoch: next.Epoch, Primary: next.Primary, Phase: next.Phase, Version: prev.Version + 1,
 		Operation: next.Operation, Fenced: next.Fenced,
 		CooldownUntil: next.Cooldown, ChangedAt: next.Changed,
-		RefusedGuard: next.Refused.Guard, RefusedAt: next.Refused.At, Pending: next.Pending, Word: next.Word, Ended: next.Ended, VoidSeal: next.VoidSeal, ClaimsWait: next.ClaimsWait, Attended: next.Attended,
+		RefusedGuard: next.Refused.Guard, RefusedAt: next.Refused.At, Pending: next.Pending, Word: next.Word, Start: next.Start, Ended: next.Ended, VoidSeal: next.VoidSeal, ClaimsWait: next.ClaimsWait, Attended: next.Attended,
 		WriteToken: newULID(t.clock.Now()),
 	}
 	attributes, err := a.attributes()

@@ -69,7 +69,7 @@ func (t *Table) CreateState(ctx context.Context, group string, initial failover.
 		Epoch: initial.Epoch, Primary: initial.Primary, Phase: initial.Phase, Version: 1,
 		Operation: initial.Operation, Fenced: initial.Fenced,
 		CooldownUntil: initial.Cooldown, ChangedAt: initial.Changed,
-		RefusedGuard: initial.Refused.Guard, RefusedAt: initial.Refused.At, Pending: initial.Pending, Word: initial.Word, Ended: initial.Ended, VoidSeal: initial.VoidSeal, ClaimsWait: initial.ClaimsWait, Attended: initial.Attended,
+		RefusedGuard: initial.Refused.Guard, RefusedAt: initial.Refused.At, Pending: initial.Pending, Word: initial.Word, Start: initial.Start, Ended: initial.Ended, VoidSeal: initial.VoidSeal, ClaimsWait: initial.ClaimsWait, Attended: initial.Attended,
 		WriteToken: newULID(t.clock.Now()),
 	}
 	attributes, err := a.attributes()

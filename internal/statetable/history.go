@@ -62,23 +62,30 @@ func (t *Table) Append(ctx context.Context, group string, e failover.Entry) erro
 	return fmt.Errorf("append to the history of group %q: %w", group, last)
 }
 
-// reach is how many of the newest entries an entry may repeat, 0 = all: of two
-// runners that take an operation up, one may tell of its start when the other has
-// gone on already.
+// reach is how many of the newest entries an entry may repeat, 0 = all: of several
+// runners that tell how an operation began, ended or was blocked, one may be late.
 func reach(e failover.Entry) int {
-	if e.Event == "started" {
+	switch e.Event {
+	case "started", "ended", "blocked":
 		return 0
 	}
 	return 1
 }
 
 // repeats reports whether an entry tells what was told already. An operation
-// starts once, whatever step it has reached when somebody tells of it.
+// starts once, whatever step it has reached when somebody tells of it, and it ends
+// once. It may be blocked by the same thing again later.
 func repeats(e, told failover.Entry) bool {
 	if e.OperationID == "" || e.OperationID != told.OperationID || e.Event != told.Event || e.Epoch != told.Epoch {
 		return false
 	}
-	return e.Event == "started" || e.Step == told.Step && e.Reason == told.Reason
+	switch e.Event {
+	case "started", "ended":
+		return true
+	case "blocked":
+		return e.At.Equal(told.At) && e.Reason == told.Reason
+	}
+	return e.Step == told.Step && e.Reason == told.Reason
 }
 
 func operationULID(e failover.Entry) string {

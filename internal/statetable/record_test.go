@@ -234,11 +234,19 @@ func TestHistory(t *testing.T) {
 		add(first, "step")
 		// Told late, by a runner that found another step.
 		must(t, tab.Append(t.Context(), group, failover.Entry{At: time.Now(), OperationID: first, Event: "started", Step: failover.StepFence}))
-		f.fault = faults("put", "GROUP#orders/OP#"+first+"#0003", []fault{lostRequest})
+		blocked := failover.Entry{At: time.Now(), OperationID: first, Event: "blocked", Reason: "the stop hangs"}
+		must(t, tab.Append(t.Context(), group, blocked))
+		add(first, "refused")                            // a person's word that does not end it
+		must(t, tab.Append(t.Context(), group, blocked)) // told again, by a runner that is late
+		blocked.At = blocked.At.Add(time.Minute)
+		must(t, tab.Append(t.Context(), group, blocked)) // by the same, later
+		f.fault = faults("put", "GROUP#orders/OP#"+first+"#0006", []fault{lostRequest})
 		add(first, "ended")
 		time.Sleep(time.Minute)
-		add(first, "ended") // told again, by a runner that took over from a dead one
-		add("", "ignored")  // without an operation: stands alone, in its time
+		add(first, "ended")   // told again, by a runner that took over from a dead one
+		add(first, "ignored") // its event, delivered again
+		must(t, tab.Append(t.Context(), group, failover.Entry{At: time.Now(), OperationID: first, Event: "ended", Reason: "told by another runner"}))
+		add("", "ignored") // without an operation: stands alone, in its time
 		add(second, "refused")
 
 		entries, err := tab.History(t.Context(), group, 0)
@@ -247,7 +255,7 @@ func TestHistory(t *testing.T) {
 		for _, e := range entries {
 			got = append(got, e.Event)
 		}
-		if diff := cmp.Diff([]string{"ignored", "refused", "ended", "step", "started"}, got); diff != "" {
+		if diff := cmp.Diff([]string{"ignored", "refused", "ignored", "ended", "blocked", "refused", "blocked", "step", "started"}, got); diff != "" {
 			t.Errorf("history, newest first (-want +got):\n%s", diff)
 		}
 		two, err := tab.History(t.Context(), group, 2)

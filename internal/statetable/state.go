@@ -24,6 +24,7 @@ type authority struct {
 	RefusedAt     time.Time
 	Pending       *failover.Pending
 	Word          *failover.Entry
+	Start         *failover.Entry
 	Ended         []string
 	VoidSeal      string
 	ClaimsWait    time.Time
@@ -61,6 +62,7 @@ func (s stored) state(group string, config failover.Config) failover.State {
 		Refused:     failover.Refusal{Guard: s.RefusedGuard, At: s.RefusedAt},
 		Pending:     s.Pending,
 		Word:        s.Word,
+		Start:       s.Start,
 		Ended:       s.Ended,
 		VoidSeal:    s.VoidSeal,
 		ClaimsWait:  s.ClaimsWait,
@@ -79,7 +81,7 @@ func (a authority) attributes() (item, error) {
 	for name, av := range (item{
 		"epoch": number(a.Epoch), "primary": str(a.Primary), "phase": str(string(a.Phase)), "version": number(a.Version),
 		"operation": nil, "fenced": nil, "cooldown_until": nil, "changed_at": nil,
-		"refused_guard": nil, "refused_at": nil, "pending": nil, "word": nil, "ended": nil, "void_seal": nil, "claims_wait": nil, "attended": nil,
+		"refused_guard": nil, "refused_at": nil, "pending": nil, "word": nil, "start": nil, "ended": nil, "void_seal": nil, "claims_wait": nil, "attended": nil,
 	}) {
 		if _, set := m[name]; !set {
 			m[name] = av
