@@ -7,9 +7,8 @@ import (
 )
 
 // lastWord reports whether the operation on the record ends, such as one that was
-// blocked and is cancelled, or is blocked now.
-// Nobody goes on with it afterwards: a runner that saved that and died before it
-// told would leave a history without an end, or a block that nobody hears of;
+// blocked and is cancelled, or is blocked now. Nobody goes on with it afterwards: a
+// runner that saved that and died before it told would leave a history without an end, or a block that nobody hears of;
 // one that told first and then lost the race for the record would have told what
 // is not so. So the word is saved together with what it tells of.
 func (w *work) lastWord() bool {

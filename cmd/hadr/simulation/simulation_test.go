@@ -30,7 +30,7 @@ var (
 // TestMain lets garbage be: a seed makes a lot of it in a short time. A story
 // costs more than what rapid plays a hundred times if nobody says otherwise.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(800)
 	if err := flag.Set("rapid.checks", "10"); err != nil {
 		panic(err)
 	}
