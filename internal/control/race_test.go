@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +57,43 @@ func TestRefusedClaimIsNotSaved(t *testing.T) {
 			t.Errorf("claimed in maintenance: epoch %d, operation %+v, calls %q", st.state.Epoch, st.state.Operation, si.calls)
 		}
 	})
+}
+
+// TestRunnersDoNotTakeTurns: of two that find an operation whose runner is gone one
+// goes on with it. Else each would take it up again because the other has, and
+// neither would come to save what it has read.
+func TestRunnersDoNotTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		st.state.Epoch, st.state.Primary, st.state.Phase = 8, "b", failover.TakingOver
+		si.role["b"] = failover.RoleUnknown
+		now := r.Clock.Now()
+		st.state.Operation = &failover.Operation{
+			ID: "op1", Kind: failover.Adopt, From: "a", To: "b", Step: failover.StepConfirm, Attempt: 1,
+			Started: now, StepSince: now, Deadline: now, Config: st.state.Config.WithDefaults(), Routes: map[string]failover.Redirect{},
+		}
+		begun := st.state.Version
+		r.Engine = slowReads{r.Engine}
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer stop()
+		var runners sync.WaitGroup
+		for _, id := range []string{"op2", "op3"} {
+			runners.Go(func() { _, _ = r.Watch(ctx, group, id) })
+			time.Sleep(400 * time.Millisecond)
+		}
+		runners.Wait()
+		if saves := st.state.Version - begun; st.state.Phase != failover.Blocked || saves > 10 {
+			t.Errorf("phase %s after %d saves", st.state.Phase, saves)
+		}
+	})
+}
+
+// slowReads is an Engine whose nodes take a second to answer.
+type slowReads struct{ Engine }
+
+func (s slowReads) Observe(ctx context.Context, group string, n failover.NodeConfig, settings map[string]string) failover.Observation {
+	time.Sleep(time.Second)
+	return s.Engine.Observe(ctx, group, n, settings)
 }
 
 // TestWatchWithoutCloudWatch: an interrupted operation is gone on with, whatever

@@ -217,7 +217,7 @@ func (w *work) save(ctx context.Context) error {
 	if same(w.state, w.persisted) {
 		return nil
 	}
-	if !reflect.DeepEqual(w.state.Operation, w.persisted.Operation) { // else it is another runner's
+	if !reflect.DeepEqual(w.state.Operation, w.persisted.Operation) || !w.state.ClaimsWait.Equal(w.persisted.ClaimsWait) { // else it is another runner's
 		w.sign(0)
 	}
 	w.keepStart()

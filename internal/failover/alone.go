@@ -13,9 +13,13 @@ func (c Config) Alone() time.Duration { return c.PromoteTimeout + c.RedirectTime
 // callTime is what a call to AWS that was sent in time may take to have effect.
 const callTime = 10 * time.Second
 
+// noteTime is how long a note of a change of runners will do.
+const noteTime = 15 * time.Second
+
 // succeeded notes that the operation has got another runner while the one before
 // may finish the redirect without the record. That one saw it last before this
-// one saves, or else meets the change.
+// one saves, or else meets the change. Runners that take turns, each because the
+// other has saved, must not do so for ever: what was noted a moment ago will do.
 func (s *State) succeeded(at time.Time) {
 	op := s.Operation
 	if op == nil || op.Blocked != "" || !s.on(R27) {
@@ -23,7 +27,12 @@ func (s *State) succeeded(at time.Time) {
 	}
 	switch op.Step {
 	case StepPromote, StepConfirm, StepRedirect:
-		s.ClaimsWait = at.Add(op.Config.Alone() + op.Config.MaxClockOffset + callTime)
+	default:
+		return
+	}
+	least := at.Add(op.Config.Alone() + op.Config.MaxClockOffset + callTime)
+	if s.ClaimsWait.Before(least) {
+		s.ClaimsWait = least.Add(noteTime)
 	}
 }
 
