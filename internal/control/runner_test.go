@@ -116,6 +116,30 @@ func TestLastWord(t *testing.T) {
 			}
 		})
 	})
+	t.Run("another operation takes its place before its start is told", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, st, _ := setup()
+			now := r.Clock.Now()
+			st.state.Phase = failover.Rejoining
+			st.state.Operation = &failover.Operation{
+				ID: "op0", Kind: failover.Rejoin, From: "b", To: "a", Step: failover.StepPeer, Attempt: 1,
+				Started: now, StepSince: now, Deadline: now.Add(time.Hour), Config: st.state.Config,
+			}
+			st.state.Start = &failover.Entry{At: now, OperationID: "op0", Event: "started", Kind: failover.Rejoin}
+			if _, err := r.Run(t.Context(), group, event(r.Clock)); err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			for _, e := range st.history {
+				if e.OperationID == "op0" {
+					told = append(told, e.Event)
+				}
+			}
+			if !slices.Equal(told, []string{"started", "ended"}) || st.state.Operation != nil {
+				t.Errorf("told of the rejoin: %v; running %+v", told, st.state.Operation)
+			}
+		})
+	})
 	t.Run("cancelled by somebody who dies before he tells", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r, st, _ := setup()

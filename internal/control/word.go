@@ -37,11 +37,15 @@ func (w *work) keepWord(effects []failover.Effect) (rest []failover.Effect) {
 
 // keepStart puts the word of an operation that is not on the record yet on the
 // state: whoever saves it may die, or find no history to write to, before it tells
-// that it has started.
+// that it has started. Nor may the start of an operation be forgotten whose place it
+// takes.
 func (w *work) keepStart() {
 	is, was := w.state.Operation, w.persisted.Operation
 	if is == nil || was != nil && was.ID == is.ID {
 		return
+	}
+	if is.Replaced != nil {
+		is.Replaced.Start = w.persisted.Start
 	}
 	start := w.state.Begun()
 	w.state.Start = &start

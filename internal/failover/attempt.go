@@ -281,10 +281,14 @@ func (s State) succession() []Effect {
 	if r.Blocked != "" {
 		why += "; it was blocked: " + r.Blocked
 	}
-	return []Effect{Record{Entry: Entry{
+	var told []Effect
+	if r.Start != nil {
+		told = append(told, Record{Entry: *r.Start})
+	}
+	return append(told, Record{Entry: Entry{
 		At: op.Started, OperationID: r.ID, Event: "ended", Kind: r.Kind, Epoch: s.Epoch, From: r.From, To: r.To, Step: r.Step,
 		Reason: why, Outcome: "replaced", Actor: op.Trigger,
-	}}}
+	}})
 }
 
 // Begun is the entry that tells of the operation's start.

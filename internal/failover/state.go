@@ -281,6 +281,7 @@ type Replaced struct {
 	From, To string
 	Step     StepName
 	Blocked  string
+	Start    *Entry // word that it started, if that was not told; the core leaves it alone
 }
 
 // FenceProgress is what is known of the running fence.
