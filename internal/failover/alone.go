@@ -44,7 +44,7 @@ func redirects(q question) *Decision {
 	}
 	return &Decision{
 		Verdict: Hold, Guard: GuardRedirects,
-		Reason: fmt.Sprintf("the last operation changed its runner, and the one before may lead routes to node %s until %s, even without the record", q.state.Primary, stamp(q.state.ClaimsWait)),
+		Reason: fmt.Sprintf("a function that worked on the last operation and has lost the state table may still move routes for it until %s; nothing new is begun before", stamp(q.state.ClaimsWait)),
 		Next:   fmt.Sprintf("wait until %s, then: hadr status %s", stamp(q.state.ClaimsWait), q.state.Group),
 	}
 }

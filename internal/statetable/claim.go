@@ -38,13 +38,7 @@ func (t *Table) Save(ctx context.Context, prev, next failover.State) error {
 // record: the write is there, or it can be asked for again, or somebody else
 // was faster.
 func (t *Table) swap(ctx context.Context, prev, next failover.State, claim bool) error {
-	a := authority{
-		Epoch: next.Epoch, Primary: next.Primary, Phase: next.Phase, Version: prev.Version + 1,
-		Operation: next.Operation, Fenced: next.Fenced,
-		CooldownUntil: next.Cooldown, ChangedAt: next.Changed,
-		RefusedGuard: next.Refused.Guard, RefusedAt: next.Refused.At, Pending: next.Pending, Word: next.Word, Start: next.Start, Ended: next.Ended, VoidSeal: next.VoidSeal, ClaimsWait: next.ClaimsWait, Attended: next.Attended,
-		WriteToken: newULID(t.clock.Now()),
-	}
+	a := authorityOf(next, prev.Version+1, newULID(t.clock.Now()))
 	attributes, err := a.attributes()
 	if err != nil {
 		return err

@@ -65,13 +65,7 @@ func idle(group string, s stored) error {
 // never decides who is primary of a group that lives. The caller starts above
 // every epoch that the nodes have seen (R12). initial.Version is not used.
 func (t *Table) CreateState(ctx context.Context, group string, initial failover.State) error {
-	a := authority{
-		Epoch: initial.Epoch, Primary: initial.Primary, Phase: initial.Phase, Version: 1,
-		Operation: initial.Operation, Fenced: initial.Fenced,
-		CooldownUntil: initial.Cooldown, ChangedAt: initial.Changed,
-		RefusedGuard: initial.Refused.Guard, RefusedAt: initial.Refused.At, Pending: initial.Pending, Word: initial.Word, Start: initial.Start, Ended: initial.Ended, VoidSeal: initial.VoidSeal, ClaimsWait: initial.ClaimsWait, Attended: initial.Attended,
-		WriteToken: newULID(t.clock.Now()),
-	}
+	a := authorityOf(initial, 1, newULID(t.clock.Now()))
 	attributes, err := a.attributes()
 	if err != nil {
 		return err

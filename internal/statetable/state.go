@@ -32,6 +32,18 @@ type authority struct {
 	WriteToken    string
 }
 
+// authorityOf is what the control plane writes of a state, as a version of the
+// record. The token tells its write from others.
+func authorityOf(s failover.State, version uint64, token string) authority {
+	return authority{
+		Epoch: s.Epoch, Primary: s.Primary, Phase: s.Phase, Version: version,
+		Operation: s.Operation, Fenced: s.Fenced, CooldownUntil: s.Cooldown, ChangedAt: s.Changed,
+		RefusedGuard: s.Refused.Guard, RefusedAt: s.Refused.At, Pending: s.Pending,
+		Word: s.Word, Start: s.Start, Ended: s.Ended, VoidSeal: s.VoidSeal, ClaimsWait: s.ClaimsWait,
+		Attended: s.Attended, WriteToken: token,
+	}
+}
+
 // switches is what people write into STATE.
 type switches struct {
 	Maintenance       bool

@@ -49,12 +49,17 @@ const unmeasured = 25 * time.Second
 // it yet: that breaks the assumption A2, which docs/guides/guarantees.md names. A
 // clock that is off for longer is measured, and must have been minded.
 func (p *player) unprotected(a demo.Ack) bool {
-	return slices.ContainsFunc(p.story.Incidents, func(i Incident) bool {
-		if i.Fault == nil || i.Fault.Kind != fault.ClockOffset || time.Duration(i.Fault.Effect.Delay).Abs() <= failover.DefaultMaxClockOffset || p.stage.NodeName(i.Fault.Selector.Instance) != a.Node {
-			return false
-		}
-		since := a.At.Sub(p.began.Add(i.At))
-		return since >= 0 && since < unmeasured
+	return slices.ContainsFunc([]string{"a", "b"}, func(node string) bool {
+		return p.stage.NodeName(node) == a.Node && p.story.justJumped(node, a.At.Sub(p.began))
+	})
+}
+
+// justJumped reports whether a node's clock has jumped beyond the bound of A2, and
+// nobody can have measured it yet.
+func (s Story) justJumped(node string, at time.Duration) bool {
+	return slices.ContainsFunc(s.Incidents, func(i Incident) bool {
+		return i.Fault != nil && i.Fault.Kind == fault.ClockOffset && i.Fault.Selector.Instance == node &&
+			time.Duration(i.Fault.Effect.Delay).Abs() > failover.DefaultMaxClockOffset && at >= i.At && at < i.At+unmeasured
 	})
 }
 
