@@ -103,6 +103,9 @@ func seenFitness(o failover.Observation) string {
 	if !o.ProvenUntil.IsZero() {
 		s += fmt.Sprintf("; it had every commit until %s", casefile.Age(o.ProvenUntil))
 	}
+	if !o.LogGrew.IsZero() {
+		s += fmt.Sprintf("; its log grew %s", casefile.Age(o.LogGrew))
+	}
 	return s
 }
 

@@ -22,6 +22,7 @@ type health struct {
 	view     failover.Observation // ViewedAt is when it began, on the host's clock
 	viewedAt time.Duration        // the same
 	views    int
+	grew     time.Duration // as standby, it received log of its primary after this; 0 = not yet
 
 	asking    time.Duration // since when a probe is under way
 	underway  bool
@@ -46,6 +47,10 @@ func (h *health) viewed(o failover.Observation, err error, began, ended time.Dur
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	o.ViewedAt = now.Add(began - ended)
+	h.growth(o)
+	if h.grew > 0 {
+		o.LogGrew = o.ViewedAt.Add(h.grew - began)
+	}
 	h.view, h.viewedAt = o, began
 	h.views++
 	if err != nil {
@@ -54,6 +59,21 @@ func (h *health) viewed(o failover.Observation, err error, began, ended time.Dur
 	}
 	if err != nil || o.Role != failover.RolePrimary {
 		h.note(sample{ended - began, err})
+	}
+}
+
+// growth notes that a standby has more log than in the view before: its primary
+// sent it after that view began. A standby without its primary may read log of
+// its own disk.
+func (h *health) growth(o failover.Observation) {
+	before := h.view
+	switch {
+	case o.Answer != failover.Answered: // says nothing
+	case o.Role != failover.RoleStandby:
+		h.grew = 0
+	case before.Answer != failover.Answered || before.Role != failover.RoleStandby || before.PartnerLost || o.PartnerLost:
+	case before.Position > 0 && o.Position > before.Position:
+		h.grew = h.viewedAt
 	}
 }
 

@@ -197,8 +197,8 @@ func commits(q question) *Decision {
 
 func unproven(q question) *Decision {
 	ok, why := proven(q.evidence, q.suspect.Node, q.at)
-	if ok && q.state.on(R6) && q.agentAlone() {
-		ok, why = false, fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its agent; the node itself says that its database serves, and nothing else speaks against it", q.suspect.Node)
+	if doubt := q.doubt(); ok && doubt != "" {
+		ok, why = false, doubt
 	}
 	if ok || !q.state.on(R8) {
 		return nil

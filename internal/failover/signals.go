@@ -24,19 +24,47 @@ func (s Signal) outside() bool {
 func (s Signal) supports() bool { return s == SignalSilent }
 
 // agentAlone reports whether all that speaks against a primary comes through its
-// agent, while the node itself answers that its database serves: an agent that
-// died sends no metrics and renews no lease (R6). One that is alive tells of a
-// hang by its own record.
+// agent, or does not arrive because of it.
 func (q question) agentAlone() bool {
-	if !q.suspect.ServesAsPrimary() {
-		return false
-	}
 	for _, e := range q.evidence {
 		if e.Node == q.suspect.Node && !e.Signal.supports() && !e.outdated(q.at) && e.Signal != SignalAlarm && e.Signal != SignalLease {
 			return false
 		}
 	}
 	return true
+}
+
+// doubt says why signals that are enough in number prove nothing, "" if they do.
+// Alarms and the lease have two causes in common with a primary that is well:
+//
+//   - Its agent died, sends no metrics and renews no lease, while the node itself
+//     answers that its database serves (R6). An agent that is alive tells of a
+//     hang by its own record.
+//   - The way to AWS is slow or cut, for all that the agent sends and for the
+//     status command, while its standby goes on receiving log (R8). A hung
+//     primary may stay connected and send heartbeats; log comes of its commits.
+func (q question) doubt() string {
+	switch {
+	case !q.agentAlone():
+		return ""
+	case q.state.on(R6) && q.suspect.ServesAsPrimary():
+		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its agent; the node itself says that its database serves, and nothing else speaks against it", q.suspect.Node)
+	case q.receivesLog():
+		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its way to AWS; node %s received log of it %s ago, so that its database commits, and nothing else speaks against it",
+			q.suspect.Node, q.standby.Node, q.logSilence().Round(time.Second))
+	}
+	return ""
+}
+
+// receivesLog reports whether the standby's log grew a moment ago by what its
+// primary sent.
+func (q question) receivesLog() bool {
+	return !q.standby.LogGrew.IsZero() && !q.standby.PartnerLost && q.logSilence() <= logAge
+}
+
+// logSilence is since when the standby's log has not grown.
+func (q question) logSilence() time.Duration {
+	return q.standby.HostTime.Sub(q.standby.LogGrew) + q.at.Sub(q.standby.ReadAt)
 }
 
 // outdated reports whether evidence was read now but is of a time long past: the

@@ -22,6 +22,7 @@ type database struct {
 
 	mu    sync.Mutex
 	heard time.Time // when the standby heard something last; of node b
+	log   uint64    // that it has
 }
 
 // View implements agent.Database.
@@ -45,7 +46,7 @@ func (n *database) View(context.Context, map[string]string) failover.Observation
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	o.Role, o.Fitness = failover.RoleStandby, failover.Fit
-	o.PartnerSilence = now.Sub(n.heard)
+	o.PartnerSilence, o.Position = now.Sub(n.heard), n.log
 	o.PromoteUntil = n.heard.Add(demo.PeerWindow)
 	o.ConnectedSince = n.calm.began
 	if failure == detection.Crash { // its end resets the connection
@@ -78,6 +79,7 @@ func (n *database) Probe(ctx context.Context, _ string, _ map[string]string) err
 	standby.mu.Lock()
 	defer standby.mu.Unlock()
 	standby.heard = time.Now()
+	standby.log++
 	return nil
 }
 

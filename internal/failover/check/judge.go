@@ -34,7 +34,7 @@ const (
 var verdicts = [...]string{
 	twoWriters:    "Two nodes acknowledge commits that the other one does not have.",
 	lostCommit:    "A database without an acknowledged commit accepts writes: the commit is lost.",
-	shotHealthy:   "A primary that works, and says so, is about to be stopped.",
+	shotHealthy:   "A primary that works, and is known to, is about to be stopped.",
 	shotByAGhost:  "A node that nobody wants to stop any more is stopped, on an old look at the record.",
 	wrongEndpoint: "The endpoint leads to a node that is not the recorded primary, and no operation is running.",
 	noExit:        "The operation is blocked and names no way out.",
@@ -120,9 +120,9 @@ func (w *world) astray(tables int, to uint8) bool {
 	return false
 }
 
-// judgeDecision looks at a takeover that was just decided. A primary that was
-// read, works and is shot for its standby's trouble, or for one wrong signal,
-// is shot for nothing.
+// judgeDecision looks at a takeover that was just decided. A primary that works
+// and was read, or of which its standby goes on receiving log, and is shot for its
+// standby's trouble, or for one wrong signal, is shot for nothing.
 func (x *explorer) judgeDecision(w *world, i uint8, h hint) {
 	r := w.runners[i]
 	if r.mode != busy || r.source == human || w.wrong != fine {
@@ -133,7 +133,8 @@ func (x *explorer) judgeDecision(w *world, i uint8, h hint) {
 		return
 	}
 	n, v := w.nodes[f.suspect], h.views[f.suspect]
-	if n.machine != running || n.database != active || n.role != primary || !n.whole || !v.answers {
+	told := v.answers || h.views[1-f.suspect].grows && !n.impaired && v.probe != fails
+	if n.machine != running || n.database != active || n.role != primary || !n.whole || !told {
 		return
 	}
 	lies := 0

@@ -19,6 +19,7 @@ type view struct {
 	waits    bool // as primary, for its standby
 	lost     bool // it does not hear its partner
 	settled  bool
+	grows    bool // its agent saw its log grow a moment ago
 	skew     bool
 	proof    proof
 	probe    probe // of its agent
@@ -66,6 +67,9 @@ func (w *world) view(s *Setup, i int, silent bool) view {
 	v.proof = w.proof
 	v.fit = w.conn == peer || w.conn == gone && n.window > 0
 	v.settled, v.skew = n.settled, w.skew
+	if acks, replicated := w.acknowledges(1 - i); s.Agents && n.heard() {
+		v.grows = acks && replicated
+	}
 	switch {
 	case w.conn == peer && w.skew:
 		v.window = peerWindow + skewed
@@ -120,6 +124,9 @@ func (v view) observation(i int) failover.Observation {
 	}
 	if v.settled {
 		o.ConnectedSince = now.Add(-while)
+	}
+	if v.grows {
+		o.LogGrew = now
 	}
 	o.ProvenUntil, o.HeardLast = v.proof.times()
 	if v.fit {
