@@ -291,3 +291,29 @@ func (s *sending) Promote(ctx context.Context, p Promotion, started func(string)
 	}
 	return result
 }
+
+// TestAnswerWithTheAgentsWord: what a standby's agent saw over some time no
+// command can print: an older record of it stays with the answer.
+func TestAnswerWithTheAgentsWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, st, si := setup()
+		nodes := &asking{site: si}
+		r.Engine = nodes
+		written := byAgent(r.Clock, 30*time.Second) // its view is too old to stand for an answer
+		written.LogGrew = r.Clock.Now().Add(-34 * time.Second)
+		written.LeaseStill = failover.LeaseSight{Epoch: 7, Counter: 41, At: r.Clock.Now(), Stood: 6 * time.Second}
+		st.agents["b"] = written
+		w := &work{Runner: r, group: group, log: r.Log}
+		if err := w.load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		o := w.observe(t.Context(), "b", 3*time.Second)
+		if !nodes.asked("b") || o.Source == "agent" {
+			t.Fatalf("the agent's old view was taken: %+v", o)
+		}
+		if !o.LogGrew.Equal(written.LogGrew) || o.LeaseStill != written.LeaseStill {
+			t.Errorf("the log grew %s, the lease %+v; the agent wrote %s, %+v", o.LogGrew, o.LeaseStill, written.LogGrew, written.LeaseStill)
+		}
+		w.background.Wait()
+	})
+}

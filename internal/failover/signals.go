@@ -57,12 +57,14 @@ func (q question) doubt() string {
 }
 
 // receivesLog reports whether the standby's log grew a moment ago by what its
-// primary sent.
+// primary sent. One that does not answer can't tell when that was.
 func (q question) receivesLog() bool {
-	return !q.standby.LogGrew.IsZero() && !q.standby.PartnerLost && q.logSilence() <= logAge
+	o := q.standby
+	return o.Answer == Answered && !o.PartnerLost && !o.LogGrew.IsZero() && q.logSilence().Abs() <= logAge
 }
 
-// logSilence is since when the standby's log has not grown.
+// logSilence is since when the standby's log has not grown; its clock may be
+// wrong, so that its times are compared with its own.
 func (q question) logSilence() time.Duration {
 	return q.standby.HostTime.Sub(q.standby.LogGrew) + q.at.Sub(q.standby.ReadAt)
 }
