@@ -343,6 +343,7 @@ func TestFaultsAreRefused(t *testing.T) {
 		{fault.Fault{Kind: fault.Failure, Effect: fault.Effect{When: "during"}}, "when", "before, after"},
 		{fault.Fault{Kind: fault.Duplicate, Effect: fault.Effect{Copies: 1}}, "copies", "between 2"},
 		{fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: "the cellar"}}, "place", "neither a Region"},
+		{fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: fault.Endpoints}}, "place", "neither a Region"},
 		{fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: "eu-west-1", Peer: "eu-west-1"}}, "peer", "itself"},
 		{fault.Fault{Kind: fault.StuckStopping, Selector: fault.Selector{Instance: "*"}}, "instance", "no identifier"},
 		{fault.Fault{Kind: fault.StuckStopping, Selector: fault.Selector{Instance: "i-0123456789abcdef0"}}, "instance", "there is no instance"},

@@ -87,6 +87,7 @@ func testFaultsOfCommands(t *testing.T) {
 		{"no agent for a while", fault.Fault{Kind: fault.AgentOffline, Selector: fault.Selector{Instance: a}, Limits: fault.Limits{For: fault.Duration(10 * time.Second)}}, 12 * time.Second, "Success"},
 		{"the host cut off", fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: a}}, 5 * time.Second, "Delayed"},
 		{"its zone cut off, inwards", fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: "eu-central-1a", Direction: fault.In}}, 5 * time.Second, "Delayed"},
+		{"the host cut off from the endpoints of AWS", fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: a, Peer: fault.Endpoints}}, 5 * time.Second, "Delayed"},
 		{"its zone cut off from the other one", fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: "eu-central-1a", Peer: "eu-central-1b"}}, 5 * time.Second, "Success"},
 		{"the other zone cut off", fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: "eu-central-1b"}}, 5 * time.Second, "Success"},
 	} {
@@ -263,6 +264,10 @@ func testCuts(t *testing.T) {
 		{"two zones from each other", fault.Effect{Place: here + "a", Peer: here + "b"}, map[string]string{"a to b": "lost", "b to a": "lost"}},
 		{"a host", fault.Effect{Place: s.host("b")}, map[string]string{"a to b": "lost", "b to a": "lost", "b calls": "lost"}},
 		{"a host from another one", fault.Effect{Place: s.host("b"), Peer: s.host("a")}, map[string]string{"a to b": "lost", "b to a": "lost"}},
+		{"a host from the endpoints of AWS", fault.Effect{Place: s.host("a"), Peer: fault.Endpoints}, map[string]string{"a calls": "lost", "a calls abroad": "lost"}},
+		{"a host from the endpoints of AWS, inwards", fault.Effect{Place: s.host("a"), Peer: fault.Endpoints, Direction: fault.In}, map[string]string{
+			"a calls": "unheard", "a calls abroad": "unheard"}},
+		{"a zone from the endpoints of AWS", fault.Effect{Place: here + "b", Peer: fault.Endpoints}, map[string]string{"b calls": "lost"}},
 		{"the other Region", fault.Effect{Place: there}, map[string]string{"a calls abroad": "lost", "outside calls abroad": "lost", "the function calls abroad": "lost"}},
 		{"the other Region, outwards", fault.Effect{Place: there, Direction: fault.Out}, map[string]string{
 			"a calls abroad": "unheard", "outside calls abroad": "unheard", "the function calls abroad": "unheard"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/fault"
 )
 
 // Scenarios in which nothing may be taken over, at least for a while.
@@ -47,6 +48,44 @@ func azCut(ctx context.Context, s *scene) error {
 		return err
 	}
 	return s.stage.waitForPeer(ctx)
+}
+
+// awsCut: the primary's way to AWS fails. Its metrics are missing, its lease
+// stands still, its status command gets no answer, and it commits all the time.
+func awsCut(ctx context.Context, s *scene) error {
+	if err := s.leased(ctx, 6*time.Second, 2*time.Second); err != nil {
+		return err
+	}
+	var cut fault.Active
+	if err := s.fails("node a is cut off from the endpoints of AWS", func() (err error) {
+		cut, err = s.stage.Sandbox.Faults.Inject(ctx, fault.Fault{Kind: fault.Cut, Effect: fault.Effect{Place: s.stage.Instance("a"), Peer: fault.Endpoints}})
+		return err
+	}); err != nil {
+		return err
+	}
+	e, err := s.told(ctx, "refused", string(failover.GuardEvidence)+": alarms and the lease say")
+	if err != nil {
+		return err
+	}
+	s.result.expect(strings.Contains(e.Reason, "node b received log of it") && e.Next != "", "the refusal does not say what speaks for node a, and a next command: %s; next: %s", e.Reason, e.Next)
+	if err := s.watched(ctx, 5*time.Minute); err != nil {
+		return err
+	}
+	s.result.expect(s.writes("a"), "node a does not commit any more")
+	if err := s.happens("node a reaches AWS again", func() error { return s.stage.Sandbox.Faults.Remove(cut.ID) }); err != nil {
+		return err
+	}
+	if err := s.until(ctx, "a lease of node a that is renewed again", func(failover.State) bool {
+		before, err := s.lease(ctx)
+		if err != nil || s.stage.Clock.Sleep(ctx, 5*time.Second) != nil {
+			return false
+		}
+		after, err := s.lease(ctx)
+		return err == nil && after.Counter > before.Counter && s.writes("a")
+	}); err != nil {
+		return err
+	}
+	return s.watched(ctx, 3*time.Minute)
 }
 
 // maintained: the toggle in the table is set by hand, and later taken back while

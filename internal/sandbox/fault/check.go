@@ -112,7 +112,10 @@ func (f Fault) checkWords() error {
 		}
 	}
 	for _, p := range []struct{ field, value string }{{"place", f.Place}, {"peer", f.Peer}} {
-		if _, err := parsePlace(p.value); p.value != "" && err != nil {
+		if p.value == "" || p.field == "peer" && p.value == Endpoints {
+			continue
+		}
+		if _, err := parsePlace(p.value); err != nil {
 			return invalid(p.field, "%v", err)
 		}
 	}

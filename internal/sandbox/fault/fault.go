@@ -68,7 +68,7 @@ type Effect struct {
 	Message   string    `json:"message,omitempty"`
 	SeenBy    SeenBy    `json:"seen_by,omitempty"`
 	Place     string    `json:"place,omitempty"` // a Region, a zone, or an instance
-	Peer      string    `json:"peer,omitempty"`  // likewise; everything else by default
+	Peer      string    `json:"peer,omitempty"`  // likewise, or endpoints; everything else by default
 	Direction Direction `json:"direction,omitempty"`
 	Powered   bool      `json:"powered,omitempty"` // the machine works on meanwhile
 	Process   string    `json:"process,omitempty"` // name

@@ -70,7 +70,7 @@ var kinds = map[Kind]About{
 	CommandDelay: {Says: "commands of Systems Manager reach their agents late", Needs: []string{"delay"}, Takes: with(counted, "region", "account", "instance", "resource")},
 	AgentOffline: {Says: "the SSM agent is silent", Needs: []string{"instance"}, Takes: lasting},
 
-	Cut:            {Says: "a Region, a zone or an instance is cut off from a peer or from everything: packets, API calls and agents", Needs: []string{"place"}, Takes: with(lasting, "peer", "direction")},
+	Cut:            {Says: "a Region, a zone or an instance is cut off from a peer, from the endpoints of AWS, or from everything: packets, API calls and agents", Needs: []string{"place"}, Takes: with(lasting, "peer", "direction")},
 	StaleRoutes:    {Says: "changes of a route table are seen late", Needs: []string{"delay"}, Takes: with(counted, "region", "account", "resource", "seen_by")},
 	ReplicationLag: {Says: "writes to eventually consistent global tables take so long to the other Regions", Needs: []string{"delay"}, Takes: lasting},
 

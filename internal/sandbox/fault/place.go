@@ -26,15 +26,24 @@ func (p Place) holds(q Place) bool {
 		(p.Zone == "" || p.Zone == q.Zone) && (p.Region == "" || p.Region == q.Region)
 }
 
-// gap is a cut between a place and another one, or everything else.
+// endpoint reports whether p is no host: a service answers there.
+func (p Place) endpoint() bool { return p.Region != "" && p.Zone == "" && p.Instance == "" }
+
+// Endpoints, as the peer of a cut, are the services of AWS alone: hosts reach
+// each other.
+const Endpoints = "endpoints"
+
+// gap is a cut between a place and another one, the endpoints of AWS, or
+// everything else.
 type gap struct {
 	place, peer Place
 	everything  bool
+	endpoints   bool
 	direction   Direction
 }
 
 func (f Fault) gap() gap {
-	g := gap{everything: f.Peer == "", direction: f.Direction}
+	g := gap{everything: f.Peer == "", endpoints: f.Peer == Endpoints, direction: f.Direction}
 	g.place, _ = parsePlace(f.Place) // checked
 	g.peer, _ = parsePlace(f.Peer)
 	return g
@@ -48,8 +57,11 @@ func (g gap) loses(from, to Place) bool {
 
 // beyond reports whether a place is on the other side.
 func (g gap) beyond(p Place) bool {
-	if g.everything {
+	switch {
+	case g.everything:
 		return !g.place.holds(p)
+	case g.endpoints:
+		return p.endpoint()
 	}
 	return g.peer.holds(p) && !g.place.holds(p)
 }
