@@ -103,8 +103,8 @@ func seenFitness(o failover.Observation) string {
 	if !o.ProvenUntil.IsZero() {
 		s += fmt.Sprintf("; it had every commit until %s", casefile.Age(o.ProvenUntil))
 	}
-	if !o.LogGrew.IsZero() {
-		s += fmt.Sprintf("; its log grew %s", casefile.Age(o.LogGrew))
+	if !o.LogFlows.IsZero() {
+		s += fmt.Sprintf("; its agent saw log of its primary come %s", casefile.Age(o.LogFlows))
 	}
 	return s
 }

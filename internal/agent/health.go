@@ -42,14 +42,15 @@ func (h *health) begun() bool {
 	return h.views > 0
 }
 
-// viewed notes a view that began and ended at readings of the stopwatch.
-func (h *health) viewed(o failover.Observation, err error, began, ended time.Duration, now time.Time) {
+// viewed notes a view that began and ended at readings of the stopwatch. A
+// standby's log flows if it grew within pace.
+func (h *health) viewed(o failover.Observation, err error, began, ended time.Duration, now time.Time, pace time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	o.ViewedAt = now.Add(began - ended)
 	h.growth(o)
-	if h.grew > 0 {
-		o.LogGrew = o.ViewedAt.Add(h.grew - began)
+	if h.grew > 0 && began-h.grew <= pace && o.Role == failover.RoleStandby {
+		o.LogFlows = o.ViewedAt
 	}
 	h.view, h.viewedAt = o, began
 	h.views++

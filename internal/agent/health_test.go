@@ -7,9 +7,9 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
 
-// TestLogGrowth: a standby's log grew after the view before the one that has
-// more of it, and only what a primary sent counts.
-func TestLogGrowth(t *testing.T) {
+// TestLogFlow: log flows to a standby as long as every few views show more of
+// it, and only what a primary sends counts.
+func TestLogFlow(t *testing.T) {
 	const s = time.Second
 	standby := func(position uint64) failover.Observation {
 		return failover.Observation{Answer: failover.Answered, Role: failover.RoleStandby, Database: failover.DatabaseActive, Position: position}
@@ -19,23 +19,24 @@ func TestLogGrowth(t *testing.T) {
 	primary := failover.Observation{Answer: failover.Answered, Role: failover.RolePrimary, Database: failover.DatabaseActive, Position: 900}
 	tests := []struct {
 		name  string
-		views []failover.Observation // one every 2 s
-		ago   time.Duration          // before the last view began; -1 = unknown
+		views []failover.Observation // one every 2 s; the pace is 6 s
+		flows bool
 	}{
-		{"the first view knows nothing", []failover.Observation{standby(7)}, -1},
-		{"it stands still", []failover.Observation{standby(7), standby(7), standby(7)}, -1},
-		{"it grows", []failover.Observation{standby(7), standby(8)}, 2 * s},
-		{"it has grown and stands still", []failover.Observation{standby(7), standby(8), standby(8), standby(8)}, 6 * s},
-		{"it grows again", []failover.Observation{standby(7), standby(8), standby(8), standby(9)}, 2 * s},
-		{"it is shorter: another timeline", []failover.Observation{standby(7), standby(3)}, -1},
-		{"its end was not known before", []failover.Observation{standby(0), standby(8)}, -1},
-		{"it reads its own disk, without a primary", []failover.Observation{lost(standby(7)), lost(standby(8))}, -1},
-		{"it read its own disk, and has connected again", []failover.Observation{lost(standby(7)), standby(8)}, -1},
-		{"the primary was lost after it grew", []failover.Observation{standby(7), standby(8), lost(standby(8))}, 4 * s},
-		{"a view without an answer changes nothing", []failover.Observation{standby(7), standby(8), silent, standby(8)}, 6 * s},
-		{"what grew around a view without an answer is not counted", []failover.Observation{standby(7), silent, standby(8)}, -1},
-		{"the log of a primary is its own", []failover.Observation{primary, primary}, -1},
-		{"it was primary between", []failover.Observation{standby(7), standby(8), primary, standby(901)}, -1},
+		{"the first view knows nothing", []failover.Observation{standby(7)}, false},
+		{"it stands still", []failover.Observation{standby(7), standby(7), standby(7)}, false},
+		{"it grows", []failover.Observation{standby(7), standby(8)}, true},
+		{"two views show nothing new", []failover.Observation{standby(7), standby(8), standby(8), standby(8)}, true},
+		{"three do", []failover.Observation{standby(7), standby(8), standby(8), standby(8), standby(8)}, false},
+		{"it flows again", []failover.Observation{standby(7), standby(8), standby(8), standby(8), standby(8), standby(9)}, true},
+		{"it is shorter: another timeline", []failover.Observation{standby(7), standby(3)}, false},
+		{"its end was not known before", []failover.Observation{standby(0), standby(8)}, false},
+		{"it reads its own disk, without a primary", []failover.Observation{lost(standby(7)), lost(standby(8))}, false},
+		{"it read its own disk, and has connected again", []failover.Observation{lost(standby(7)), standby(8)}, false},
+		{"a view without an answer tells nothing", []failover.Observation{standby(7), standby(8), silent}, false},
+		{"the next one does", []failover.Observation{standby(7), standby(8), silent, standby(8)}, true},
+		{"what grew around a view without an answer is not counted", []failover.Observation{standby(7), silent, standby(8)}, false},
+		{"the log of a primary is its own", []failover.Observation{primary, primary}, false},
+		{"it was primary between", []failover.Observation{standby(7), standby(8), primary, standby(901)}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -44,15 +45,14 @@ func TestLogGrowth(t *testing.T) {
 			for i, o := range tt.views {
 				began := time.Minute + 2*s*time.Duration(i)
 				wall = wall.Add(-time.Hour) // whatever the host's clock does meanwhile
-				h.viewed(o, nil, began, began+300*time.Millisecond, wall)
+				h.viewed(o, nil, began, began+300*time.Millisecond, wall, 6*s)
 			}
 			o := h.observation()
-			got := o.ViewedAt.Sub(o.LogGrew)
-			if o.LogGrew.IsZero() {
-				got = -1
+			if want := wall.Add(-300 * time.Millisecond); tt.flows && !o.LogFlows.Equal(want) {
+				t.Errorf("log flows %s, want at the last view, %s", o.LogFlows, want)
 			}
-			if got != tt.ago {
-				t.Errorf("the log grew %s before the last view, want %s", got, tt.ago)
+			if !tt.flows && !o.LogFlows.IsZero() {
+				t.Errorf("log flows %s, want no flow", o.LogFlows)
 			}
 		})
 	}

@@ -148,6 +148,12 @@ func (a *Agent) bind(ctx context.Context, o failover.Observation) {
 // errNotServing: the database can't be measured in its role.
 var errNotServing = errors.New("the database does not serve")
 
+// flow is how many intervals of the lease may pass without new log in what a
+// standby gets of a primary that is well: its agent commits in each of them, the
+// view that shows it comes up to one later, and the view before that one is the
+// last moment at which that log is known not to have come.
+const flow = 3
+
 // look reads the database's own view.
 func (a *Agent) look(ctx context.Context) {
 	d := a.declaration()
@@ -159,7 +165,7 @@ func (a *Agent) look(ctx context.Context) {
 		return // the agent ends
 	}
 	err := viewError(o)
-	a.health.viewed(o, err, began, a.mono(), a.Clock.Now())
+	a.health.viewed(o, err, began, a.mono(), a.Clock.Now(), flow*d.probe.LeaseInterval)
 	a.settle("view", err)
 	if o.Role == failover.RoleStandby && o.PartnerLost {
 		select {

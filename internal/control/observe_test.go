@@ -300,7 +300,7 @@ func TestAnswerWithTheAgentsWord(t *testing.T) {
 		nodes := &asking{site: si}
 		r.Engine = nodes
 		written := byAgent(r.Clock, 30*time.Second) // its view is too old to stand for an answer
-		written.LogGrew = r.Clock.Now().Add(-34 * time.Second)
+		written.LogFlows = r.Clock.Now().Add(-34 * time.Second)
 		written.LeaseStill = failover.LeaseSight{Epoch: 7, Counter: 41, At: r.Clock.Now(), Stood: 6 * time.Second}
 		st.agents["b"] = written
 		w := &work{Runner: r, group: group, log: r.Log}
@@ -311,8 +311,8 @@ func TestAnswerWithTheAgentsWord(t *testing.T) {
 		if !nodes.asked("b") || o.Source == "agent" {
 			t.Fatalf("the agent's old view was taken: %+v", o)
 		}
-		if !o.LogGrew.Equal(written.LogGrew) || o.LeaseStill != written.LeaseStill {
-			t.Errorf("the log grew %s, the lease %+v; the agent wrote %s, %+v", o.LogGrew, o.LeaseStill, written.LogGrew, written.LeaseStill)
+		if !o.LogFlows.Equal(written.LogFlows) || o.LeaseStill != written.LeaseStill {
+			t.Errorf("the log grew %s, the lease %+v; the agent wrote %s, %+v", o.LogFlows, o.LeaseStill, written.LogFlows, written.LeaseStill)
 		}
 		w.background.Wait()
 	})

@@ -158,7 +158,7 @@ func view(o failover.Observation) string {
 	return fmt.Sprint(o.Instance, o.Answer, o.Database, o.Role, o.State, o.PartnerStatus, o.PartnerLost, o.SettingsDiffer != "", o.Fitness,
 		o.PromoteUntil.IsZero(), left >= 25*time.Second, o.WaitsForStandby, probed, o.LastGoodProbe.After(o.LastBadProbe), measured,
 		o.ClockOffset.Abs() > 2*time.Second, o.DeadManUntil.After(casefile.Now), o.StoppedInOrder != "", span(o.ProvenUntil), span(o.HeardLast), o.ConnectedSince.IsZero(),
-		o.LogGrew.IsZero() || casefile.Now.Sub(o.LogGrew) > time.Minute)
+		o.LogFlows.IsZero() || casefile.Now.Sub(o.LogFlows) > time.Minute)
 }
 
 // seal is what became of a seal on the lease.

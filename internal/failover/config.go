@@ -24,9 +24,8 @@ const (
 	// badProbeAge is how old the last bad one may be to count against a primary:
 	// two intervals of the slowest agent that can be declared.
 	badProbeAge = 2 * time.Minute
-	// logAge is how old the last growth of a standby's log may be to show that its
-	// primary commits. A primary's agent commits before every renewal that it
-	// tries, every few seconds; its standby's writes its view down every probe.
+	// logAge is how old the last word of a standby's agent may be that its primary
+	// sends log. Agents write with every probe, and AWS may be slow.
 	logAge = time.Minute
 	// settling is how long a standby must have been connected before a
 	// cool-down may end early (R30).

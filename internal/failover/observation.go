@@ -113,9 +113,10 @@ type Observation struct {
 	ConnectedSince  time.Time // as standby: since when it is connected; zero = unknown
 	HeardLast       time.Time // as standby: when its primary was heard last, on the node's clock; zero = unknown
 
-	// LogGrew: as standby, its primary sent it log after this moment, as its
-	// agent saw it, on the node's clock; zero = unknown.
-	LogGrew time.Time
+	// LogFlows is when its agent last looked, on the node's clock, if it saw then
+	// that its primary goes on sending it log as often as the primary's agent
+	// commits; zero if not, or unknown. Only a standby says so.
+	LogFlows time.Time
 
 	LastGoodProbe time.Time // committed below the threshold
 	LastBadProbe  time.Time // failed, timed out or above the threshold

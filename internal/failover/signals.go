@@ -42,7 +42,8 @@ func (q question) agentAlone() bool {
 //     hang by its own record.
 //   - The way to AWS is slow or cut, for all that the agent sends and for the
 //     status command, while its standby goes on receiving log (R8). A hung
-//     primary may stay connected and send heartbeats; log comes of its commits.
+//     primary may stay connected and send heartbeats; log comes of its commits,
+//     and of one that hardly gets on it comes too seldom.
 func (q question) doubt() string {
 	switch {
 	case !q.agentAlone():
@@ -50,23 +51,23 @@ func (q question) doubt() string {
 	case q.state.on(R6) && q.suspect.ServesAsPrimary():
 		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its agent; the node itself says that its database serves, and nothing else speaks against it", q.suspect.Node)
 	case q.receivesLog():
-		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its way to AWS; node %s received log of it %s ago, so that its database commits, and nothing else speaks against it",
-			q.suspect.Node, q.standby.Node, q.logSilence().Round(time.Second))
+		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its way to AWS; node %s goes on receiving log of it (seen %s ago), so that its database commits, and nothing else speaks against it",
+			q.suspect.Node, q.standby.Node, q.logSeen().Round(time.Second))
 	}
 	return ""
 }
 
-// receivesLog reports whether the standby's log grew a moment ago by what its
-// primary sent. One that does not answer can't tell when that was.
+// receivesLog reports whether the standby's agent saw a moment ago that the
+// primary goes on sending log.
 func (q question) receivesLog() bool {
 	o := q.standby
-	return o.Answer == Answered && !o.PartnerLost && !o.LogGrew.IsZero() && q.logSilence().Abs() <= logAge
+	return o.Answer == Answered && !o.PartnerLost && !o.LogFlows.IsZero() && q.logSeen().Abs() <= logAge
 }
 
-// logSilence is since when the standby's log has not grown; its clock may be
-// wrong, so that its times are compared with its own.
-func (q question) logSilence() time.Duration {
-	return q.standby.HostTime.Sub(q.standby.LogGrew) + q.at.Sub(q.standby.ReadAt)
+// logSeen is how long ago that was. The standby's clock may be wrong, so its
+// times are compared with its own.
+func (q question) logSeen() time.Duration {
+	return q.standby.HostTime.Sub(q.standby.LogFlows) + q.at.Sub(q.standby.ReadAt)
 }
 
 // outdated reports whether evidence was read now but is of a time long past: the

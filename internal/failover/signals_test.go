@@ -11,7 +11,7 @@ import (
 func TestWayToAWS(t *testing.T) {
 	const s = time.Second
 	standby := func(grew time.Duration) Observation {
-		return Observation{Node: "b", Answer: Answered, Role: RoleStandby, ReadAt: now, HostTime: now, LogGrew: now.Add(-grew)}
+		return Observation{Node: "b", Answer: Answered, Role: RoleStandby, ReadAt: now, HostTime: now, LogFlows: now.Add(-grew)}
 	}
 	with := func(o Observation, change func(*Observation)) Observation { change(&o); return o }
 	lateMetrics := []Signal{SignalAlarm, SignalLease, SignalSilent}
@@ -28,7 +28,7 @@ func TestWayToAWS(t *testing.T) {
 		{"its clock is an hour behind", with(standby(time.Hour+4*s), func(o *Observation) { o.HostTime = now.Add(-time.Hour) }), lateMetrics, true},
 		{"its clock was set back", with(standby(0), func(o *Observation) { o.HostTime = now.Add(-time.Hour) }), lateMetrics, false},
 		{"nobody has seen it grow", Observation{Node: "b", Answer: Answered, ReadAt: now, HostTime: now}, lateMetrics, false},
-		{"it does not answer", Observation{Node: "b", Answer: Silent, ReadAt: now, LogGrew: now}, lateMetrics, false},
+		{"it does not answer", Observation{Node: "b", Answer: Silent, ReadAt: now, LogFlows: now}, lateMetrics, false},
 		{"it has lost its primary since", with(standby(4*s), func(o *Observation) { o.PartnerLost = true }), lateMetrics, false},
 		{"the standby heard nothing for as long as the lease stood still", standby(10 * s), append(lateMetrics, SignalStandbyView), false},
 		{"the primary's agent told of a bad probe", standby(4 * s), append(lateMetrics, SignalProbe), false},
@@ -46,7 +46,7 @@ func TestWayToAWS(t *testing.T) {
 			if (doubt != "") != tt.doubt {
 				t.Errorf("doubt %q, want one: %v", doubt, tt.doubt)
 			}
-			if tt.doubt && !strings.Contains(doubt, "node b received log of it") {
+			if tt.doubt && !strings.Contains(doubt, "node b goes on receiving log of it") {
 				t.Errorf("doubt %q does not say what speaks for node a", doubt)
 			}
 		})

@@ -67,7 +67,7 @@ func awsCut(ctx context.Context, s *scene) error {
 	if err != nil {
 		return err
 	}
-	s.result.expect(strings.Contains(e.Reason, "node b received log of it") && e.Next != "", "the refusal does not say what speaks for node a, and a next command: %s; next: %s", e.Reason, e.Next)
+	s.result.expect(strings.Contains(e.Reason, "node b goes on receiving log of it") && e.Next != "", "the refusal does not say what speaks for node a, and a next command: %s; next: %s", e.Reason, e.Next)
 	if err := s.watched(ctx, 5*time.Minute); err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (d *draft) fields() fields {
 		"position":          number(&o.Position),
 		"connected":         moment(&o.ConnectedSince),
 		"heard":             moment(&o.HeardLast),
-		"log_grew":          moment(&o.LogGrew),
+		"log_flows":         moment(&o.LogFlows),
 		"good_probe":        moment(&o.LastGoodProbe),
 		"bad_probe":         moment(&o.LastBadProbe),
 		"latency":           length(&o.Latency),

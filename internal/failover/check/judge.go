@@ -133,7 +133,7 @@ func (x *explorer) judgeDecision(w *world, i uint8, h hint) {
 		return
 	}
 	n, v := w.nodes[f.suspect], h.views[f.suspect]
-	told := v.answers || h.views[1-f.suspect].grows && !n.impaired && v.probe != fails
+	told := v.answers || h.views[1-f.suspect].flows && !n.impaired && v.probe != fails
 	if n.machine != running || n.database != active || n.role != primary || !n.whole || !told {
 		return
 	}

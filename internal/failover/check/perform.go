@@ -127,7 +127,7 @@ func (p performance) gather() {
 	// The record gives no answer for a while: what agents wrote is not read.
 	blind := h
 	for n := range blind.views {
-		blind.views[n].probe, blind.views[n].deadMan, blind.views[n].grows = noProbe, false, false
+		blind.views[n].probe, blind.views[n].deadMan, blind.views[n].flows = noProbe, false, false
 	}
 	blind.lease = p.off(failover.R6)
 	p.ends(RecordDown, blind, nil)

@@ -19,7 +19,7 @@ type view struct {
 	waits    bool // as primary, for its standby
 	lost     bool // it does not hear its partner
 	settled  bool
-	grows    bool // its agent saw its log grow a moment ago
+	flows    bool // its agent sees log of its primary come
 	skew     bool
 	proof    proof
 	probe    probe // of its agent
@@ -68,7 +68,7 @@ func (w *world) view(s *Setup, i int, silent bool) view {
 	v.fit = w.conn == peer || w.conn == gone && n.window > 0
 	v.settled, v.skew = n.settled, w.skew
 	if acks, replicated := w.acknowledges(1 - i); s.Agents && n.heard() {
-		v.grows = acks && replicated
+		v.flows = acks && replicated
 	}
 	switch {
 	case w.conn == peer && w.skew:
@@ -125,8 +125,8 @@ func (v view) observation(i int) failover.Observation {
 	if v.settled {
 		o.ConnectedSince = now.Add(-while)
 	}
-	if v.grows {
-		o.LogGrew = now
+	if v.flows {
+		o.LogFlows = now
 	}
 	o.ProvenUntil, o.HeardLast = v.proof.times()
 	if v.fit {
