@@ -166,8 +166,8 @@ func (w *work) addAgent(ctx context.Context, o *failover.Observation) {
 		return
 	}
 	o.LastGoodProbe, o.LastBadProbe, o.Latency, o.DeadManUntil = a.LastGoodProbe, a.LastBadProbe, a.Latency, a.DeadManUntil
-	o.LeaseStill, o.LogFlows = a.LeaseStill, a.LogFlows // on the same clock as HostTime
-	if o.Answer != failover.Answered {                  // else it says so itself
+	o.LeaseStill, o.LogFlows = a.LeaseStill, a.LogFlows
+	if o.Answer != failover.Answered { // else it says so itself
 		o.StoppedInOrder = a.StoppedInOrder
 	}
 	if o.ClockOffsetAt.IsZero() {
