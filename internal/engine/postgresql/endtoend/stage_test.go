@@ -233,7 +233,7 @@ func (s *stage) hadr(args ...string) string {
 }
 
 // agentsAreWell reports whether the agents' records show a primary that commits
-// and a fit standby.
+// and a fit standby that goes on receiving log of it.
 func (s *stage) agentsAreWell(primary string) bool {
 	now := time.Now()
 	for _, node := range []string{"a", "b"} {
@@ -243,7 +243,7 @@ func (s *stage) agentsAreWell(primary string) bool {
 			return false
 		case node == primary && (!o.ServesAsPrimary() || !o.LastGoodProbe.After(o.LastBadProbe)):
 			return false
-		case node != primary && (o.Role != failover.RoleStandby || o.Fitness != failover.Fit || o.PartnerLost):
+		case node != primary && (o.Role != failover.RoleStandby || o.Fitness != failover.Fit || o.PartnerLost || o.LogFlows.IsZero()):
 			return false
 		}
 	}
