@@ -28,6 +28,7 @@ type health struct {
 	underway  bool
 	good      bool          // the last probe committed below the threshold
 	committed time.Duration // when the last good probe came back
+	took      time.Duration // the last probe
 	lastGood  time.Time
 	lastBad   time.Time
 
@@ -107,6 +108,7 @@ func (h *health) probed(err error, began, ended, threshold time.Duration, now ti
 	defer h.mu.Unlock()
 	h.underway = false
 	latency := ended - began
+	h.took = latency
 	h.good = err == nil && latency < threshold
 	switch {
 	case h.good:
@@ -172,13 +174,15 @@ func (h *health) observation() failover.Observation {
 type verdict struct {
 	renew   bool
 	waiting bool   // R4: for its standby
+	slow    bool   // commits take long
 	suspend string // why the lease's silence will prove nothing (R6)
 }
 
 // judge says whether the database lives: the agent's own life proves nothing.
 // It lives if its last probe committed, and no longer ago than a probe may
-// take; or if its log waits for its standby (R4).
-func (h *health) judge(now, threshold, fresh time.Duration, setup string) verdict {
+// take; or if its log waits for its standby (R4). Commits that take longer than
+// slow leave its standby without a word of it for longer than usual.
+func (h *health) judge(now, threshold, fresh, slow time.Duration, setup string) verdict {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	viewed := h.views > 0 && now-h.viewedAt < fresh
@@ -188,7 +192,7 @@ func (h *health) judge(now, threshold, fresh time.Duration, setup string) verdic
 	case viewed && h.view.ServesAsPrimary() && h.view.WaitsForStandby:
 		return verdict{renew: true, waiting: true}
 	case h.good && now-h.committed < max(threshold, fresh):
-		return verdict{renew: true}
+		return verdict{renew: true, slow: h.took > slow || h.underway && now-h.asking > slow}
 	case setup != "" && !h.good:
 		return verdict{suspend: "its agent can't measure: " + setup}
 	}

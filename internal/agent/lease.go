@@ -59,7 +59,7 @@ func (a *Agent) keepLease(ctx context.Context) {
 		return
 	}
 	fresh := 3*d.probe.LeaseInterval + time.Second
-	v := a.health.judge(a.mono(), d.probe.Threshold, fresh, a.troubles.measuring())
+	v := a.health.judge(a.mono(), d.probe.Threshold, fresh, d.probe.LeaseInterval/2, a.troubles.measuring())
 	ctx, cancel := clock.WithTimeout(ctx, a.Clock, d.callLimit())
 	defer cancel()
 	now, err := a.ownLease(ctx, d)
@@ -71,7 +71,7 @@ func (a *Agent) keepLease(ctx context.Context) {
 		a.drop()
 		return
 	}
-	next := failover.Lease{Holder: a.Node, Epoch: d.state.Epoch, Counter: now.Counter + 1, WaitingForStandby: v.waiting, Suspended: v.suspend}
+	next := failover.Lease{Holder: a.Node, Epoch: d.state.Epoch, Counter: now.Counter + 1, WaitingForStandby: v.waiting, Slow: v.slow, Suspended: v.suspend}
 	switch {
 	case v.renew:
 	case v.suspend != "" && now.Counter > 0 && now.Suspended == "": // told once

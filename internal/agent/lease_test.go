@@ -28,16 +28,20 @@ func TestKeepsLease(t *testing.T) {
 		// until when it is renewed after the change; -1 = on and on
 		until   time.Duration
 		waiting bool   // R4, in the end
+		slow    bool   // commits take long, in the end
 		suspend string // R6, in the end
 	}{
 		{name: "healthy", change: func(*host) {}, until: -1},
-		{name: "SQL answers never: an agent that is well keeps no hung database alive", change: func(h *host) { h.probe = hang }, until: 20 * time.Second},
+		{name: "SQL answers never: an agent that is well keeps no hung database alive", change: func(h *host) { h.probe = hang }, until: 20 * time.Second, slow: true},
 		{name: "SQL fails", change: func(h *host) { h.probe = func(context.Context) error { return errors.New("SQL1224N") } }, until: 2 * time.Second},
 		{name: "SQL takes longer than the threshold", change: func(h *host) {
 			h.probe = func(context.Context) error { time.Sleep(18 * time.Second); return errors.New("slow") }
-		}, until: 20 * time.Second},
+		}, until: 20 * time.Second, slow: true},
 		{name: "SQL is slow, but below the threshold", change: func(h *host) {
 			h.probe = func(context.Context) error { time.Sleep(9 * time.Second); return nil }
+		}, until: -1, slow: true},
+		{name: "SQL takes as long as usual on a busy day", change: func(h *host) {
+			h.probe = func(context.Context) error { time.Sleep(900 * time.Millisecond); return nil }
 		}, until: -1},
 		{name: "db2pd hangs and SQL works: no view, no probe", change: func(h *host) {
 			h.view = failover.Observation{Answer: failover.Silent}
@@ -84,8 +88,8 @@ func TestKeepsLease(t *testing.T) {
 				case tt.until >= 0 && after > tt.until:
 					t.Errorf("renewed until %s after the change, want at most %s", after, tt.until)
 				}
-				if last.lease.WaitingForStandby != tt.waiting {
-					t.Errorf("waiting for the standby: %v", last.lease.WaitingForStandby)
+				if last.lease.WaitingForStandby != tt.waiting || last.lease.Slow != tt.slow {
+					t.Errorf("waiting for the standby: %v, slow: %v", last.lease.WaitingForStandby, last.lease.Slow)
 				}
 				if !strings.Contains(last.lease.Suspended, tt.suspend) || (last.lease.Suspended != "") != (tt.suspend != "") {
 					t.Errorf("suspended %q, want %q", last.lease.Suspended, tt.suspend)

@@ -22,7 +22,9 @@ func silenceSlack(stood time.Duration) time.Duration { return time.Second + stoo
 // A holder commits a row before each renewal, and its standby receives it. So a
 // standby that has heard nothing for as long is a second witness, long before
 // the database itself gives its partner up; one that does hear something tells
-// of a primary that only lost its way to the record.
+// of a primary that only lost its way to the record. Nothing is to be heard of one
+// whose last word was that its commits take long, or that it waits for this very
+// standby (R4).
 func Lease(suspect string, watcher failover.Observation, now failover.Lease) []failover.Evidence {
 	seen := watcher.LeaseStill
 	if now.Holder != suspect || !seen.Holds(now) {
@@ -32,6 +34,9 @@ func Lease(suspect string, watcher failover.Observation, now failover.Lease) []f
 		Node: suspect, Signal: failover.SignalLease, Source: "agent " + watcher.Node, At: seen.At,
 		Detail: fmt.Sprintf("node %s has not renewed its lease for %s (counter %d of epoch %d)", suspect, seen.Stood.Round(100*time.Millisecond), seen.Counter, seen.Epoch),
 	}}
+	if now.Slow || now.WaitingForStandby {
+		return found
+	}
 	if watcher.Answer == failover.Answered && watcher.Role == failover.RoleStandby && watcher.PartnerSilence+silenceSlack(seen.Stood) >= seen.Stood {
 		found = append(found, failover.Evidence{
 			Node: suspect, Signal: failover.SignalStandbyView, Source: watcher.Source, At: watcher.ReadAt,

@@ -26,6 +26,8 @@ func TestLease(t *testing.T) {
 		{"the standby heard nothing for as long", standby(seen, 6*s), still, []failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
 		{"a last message came after the last renewal", standby(seen, 4*s), still, []failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
 		{"a commit came a moment later than it should", standby(seen, 3*s), still, []failover.Signal{failover.SignalLease}},
+		{"its commits took long when it was renewed", standby(seen, 8*s), failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Slow: true}, []failover.Signal{failover.SignalLease}},
+		{"it waited for this standby when it was renewed (R4)", standby(seen, 8*s), failover.Lease{Holder: "a", Epoch: 7, Counter: 41, WaitingForStandby: true}, []failover.Signal{failover.SignalLease}},
 		{"the standby's view is not readable", failover.Observation{Node: "b", Answer: failover.Silent, LeaseStill: seen, PartnerSilence: 6 * s}, still, []failover.Signal{failover.SignalLease}},
 		{"sealed by this operation: it can't be renewed", standby(seen, s), failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Sealed: true}, []failover.Signal{failover.SignalLease}},
 		{"renewed since (R10)", standby(seen, 6*s), failover.Lease{Holder: "a", Epoch: 7, Counter: 42}, nil},

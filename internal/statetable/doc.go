@@ -25,7 +25,7 @@
 //	                                                     lease_interval_seconds, function
 //	GROUP#<group>          NODE#<node>    agent, watch   observation of a node; read_at (S), read_at_ms (N)
 //	GROUP#<group>          LEASE          agent          holder, epoch (N), counter (N), waiting_for_standby (BOOL),
-//	                                                     suspended (S: why), sealed (BOOL), sealed_by, sealed_at
+//	                                                     slow (BOOL), suspended (S: why), sealed (BOOL), sealed_by, sealed_at
 //	GROUP#<group>          ALARM#<arn>    Terraform      node: the alarms of a group
 //	GROUP#<group>          OP#<ulid>#<n>  control plane  history, append-only
 //	ALARM#<arn>            BINDING        Terraform      group, node: whose alarm it is (R1)

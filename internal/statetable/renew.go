@@ -23,7 +23,7 @@ var ErrLeaseLost = errors.New("the lease is lost")
 func (t *Table) RenewLease(ctx context.Context, group string, next Lease) error {
 	attributes := item{
 		"holder": str(next.Holder), "epoch": number(next.Epoch), "counter": number(next.Counter),
-		"waiting_for_standby": boolean(next.WaitingForStandby), "suspended": nil,
+		"waiting_for_standby": boolean(next.WaitingForStandby), "slow": boolean(next.Slow), "suspended": nil,
 		"sealed": nil, "sealed_by": nil, "sealed_at": nil, "seal_id": nil,
 	}
 	if next.Suspended != "" {

@@ -35,6 +35,7 @@ func TestRenewLease(t *testing.T) {
 	}{
 		{name: "there is none yet", next: Lease{Holder: "a", Epoch: 7, Counter: 1}},
 		{name: "held", lease: &held, next: next},
+		{name: "held, by one whose commits take long", lease: &held, next: Lease{Holder: "a", Epoch: 7, Counter: 42, Slow: true}},
 		{name: "held, and waiting for the standby (R4)", lease: &held, next: Lease{Holder: "a", Epoch: 7, Counter: 42, WaitingForStandby: true}},
 		{name: "held, and suspended (R6)", lease: &held, next: Lease{Holder: "a", Epoch: 7, Counter: 42, Suspended: "db2stop"}},
 		{name: "no longer suspended", lease: &Lease{Holder: "a", Epoch: 7, Counter: 41, Suspended: "db2stop"}, next: next},
