@@ -88,7 +88,9 @@ func TestSimulation(t *testing.T) {
 				t.Parallel()
 				for seed := next.Add(1) - 1; seed < *first+*seeds && (*nap == 0 || time.Since(began) < *nap); seed = next.Add(1) - 1 {
 					o := play(t, Draw(seed))
-					played.Add(1)
+					if n := played.Add(1); n%1000 == 0 {
+						t.Logf("%d seeds in %.0f s", n, time.Since(began).Seconds())
+					}
 					total.add(o)
 					complain(t, o)
 				}
