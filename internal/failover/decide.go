@@ -197,15 +197,16 @@ func commits(q question) *Decision {
 
 func unproven(q question) *Decision {
 	ok, why := proven(q.evidence, q.suspect.Node, q.at)
-	if doubt := q.doubt(); ok && doubt != "" {
-		ok, why = false, doubt
+	first := ""
+	if doubt, look := q.doubt(); ok && doubt != "" {
+		ok, why, first = false, doubt, look
 	}
 	if ok || !q.state.on(R8) {
 		return nil
 	}
 	return &Decision{
 		Verdict: Hold, Guard: GuardEvidence, Reason: why,
-		Next: fmt.Sprintf("hadr status %s, and if the primary is dead: hadr takeover %s --from %s --reason WHY", q.state.Group, q.state.Group, q.suspect.Node),
+		Next: first + fmt.Sprintf("hadr status %s, and if the primary is dead: hadr takeover %s --from %s --reason WHY", q.state.Group, q.state.Group, q.suspect.Node),
 	}
 }
 

@@ -34,8 +34,9 @@ func (q question) agentAlone() bool {
 	return true
 }
 
-// doubt says why signals that are enough in number prove nothing, "" if they do.
-// Alarms and the lease have two causes in common with a primary that is well:
+// doubt says why signals that are enough in number prove nothing, "" if they do,
+// and what to look at first. Alarms and the lease have two causes in common with a
+// primary that is well:
 //
 //   - Its agent died, sends no metrics and renews no lease, while the node itself
 //     answers that its database serves (R6). An agent that is alive tells of a
@@ -44,17 +45,18 @@ func (q question) agentAlone() bool {
 //     status command, while its standby goes on receiving log (R8). A hung
 //     primary may stay connected and send heartbeats; log comes of its commits,
 //     and of one that hardly gets on it comes too seldom.
-func (q question) doubt() string {
+func (q question) doubt() (why, first string) {
 	switch {
 	case !q.agentAlone():
-		return ""
+		return "", ""
 	case q.state.on(R6) && q.suspect.ServesAsPrimary():
-		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its agent; the node itself says that its database serves, and nothing else speaks against it", q.suspect.Node)
+		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its agent; the node itself says that its database serves, and nothing else speaks against it", q.suspect.Node), ""
 	case q.receivesLog():
 		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its way to AWS; node %s goes on receiving log of it (seen %s ago), so that its database commits, and nothing else speaks against it",
-			q.suspect.Node, q.standby.Node, q.logSeen().Round(time.Second))
+				q.suspect.Node, q.standby.Node, q.logSeen().Round(time.Second)),
+			fmt.Sprintf("look at the way of node %s to AWS (NAT gateway, endpoints of the VPC, security groups): ", q.suspect.Node)
 	}
-	return ""
+	return "", ""
 }
 
 // receivesLog reports whether the standby's agent saw a moment ago that the

@@ -42,12 +42,12 @@ func TestWayToAWS(t *testing.T) {
 			for _, signal := range tt.signals {
 				q.evidence = append(q.evidence, Evidence{Node: "a", Signal: signal, At: now})
 			}
-			doubt := q.doubt()
+			doubt, first := q.doubt()
 			if (doubt != "") != tt.doubt {
 				t.Errorf("doubt %q, want one: %v", doubt, tt.doubt)
 			}
-			if tt.doubt && !strings.Contains(doubt, "node b goes on receiving log of it") {
-				t.Errorf("doubt %q does not say what speaks for node a", doubt)
+			if tt.doubt && (!strings.Contains(doubt, "node b goes on receiving log of it") || !strings.Contains(first, "the way of node a to AWS")) {
+				t.Errorf("doubt %q, first %q: does not say what speaks for node a, and where to look", doubt, first)
 			}
 		})
 	}
