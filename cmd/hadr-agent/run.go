@@ -82,7 +82,11 @@ func (n node) serve(ctx context.Context, a *agent.Agent, m manager) error {
 		defer shut()
 	}
 	wg.Go(func() { m.tell(ctx, a) })
-	return a.Run(ctx)
+	err := a.Run(ctx)
+	if ctx.Err() != nil { // it was stopped, and does not start again by itself
+		a.Leave(context.WithoutCancel(ctx))
+	}
+	return err
 }
 
 // database is the one on this host, of the engine that the record names.

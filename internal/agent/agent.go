@@ -133,6 +133,8 @@ const (
 	refreshAfter = time.Minute
 	// startPause lies between two tries to read the declaration at start.
 	startPause = 5 * time.Second
+	// leaveLimit is for an agent's last words: its unit is given 10 s to stop.
+	leaveLimit = 3 * time.Second
 	// writeLimit bounds each call to AWS, so that none delays the next tick.
 	writeLimit = 5 * time.Second
 )
@@ -183,6 +185,26 @@ func (a *Agent) Run(ctx context.Context) error {
 		return restart
 	}
 	return nil
+}
+
+// Leave tells others that this agent was stopped in order, after Run has ended:
+// nothing will be heard of it, and that says nothing of its database. Its lease
+// expires, and its standby hears of the database no more than the database's own
+// clients write, so that neither is the other's witness. A database that goes
+// down with its host says so itself: its connection to the standby ends.
+func (a *Agent) Leave(ctx context.Context) {
+	ctx, cancel := clock.WithTimeout(ctx, a.Clock, leaveLimit)
+	defer cancel()
+	d := a.declaration()
+	if d.refreshed == 0 || a.Database == nil {
+		return // it has not begun
+	}
+	a.leaveLease(ctx, d)
+	o := a.observation(a.health.latency())
+	o.LogFlows, o.DeadManUntil = time.Time{}, time.Time{}
+	o.Trouble = "hadr-agent was stopped: systemctl start hadr-agent"
+	o.Fitness, o.FitnessWhy = failover.Unfit, "its agent: "+o.Trouble
+	a.write(ctx, o)
 }
 
 // mono is the reading of the agent's stopwatch, which no correction of the wall

@@ -22,6 +22,7 @@ type health struct {
 	view     failover.Observation // ViewedAt is when it began, on the host's clock
 	viewedAt time.Duration        // the same
 	views    int
+	log      logEnd        // of the last view of a standby that hears its primary
 	grew     time.Duration // as standby, it received log of its primary after this; 0 = not yet
 
 	asking    time.Duration // since when a probe is under way
@@ -37,6 +38,12 @@ type health struct {
 	last     time.Duration
 }
 
+// logEnd is how far a standby's log reached in a view that began then.
+type logEnd struct {
+	position uint64
+	at       time.Duration
+}
+
 func (h *health) begun() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,13 +51,17 @@ func (h *health) begun() bool {
 }
 
 // viewed notes a view that began and ended at readings of the stopwatch. A
-// standby's log flows if it grew within pace.
+// standby's log flows if it grew within pace. A view without an answer takes
+// nothing of that back: what was seen before has its time.
 func (h *health) viewed(o failover.Observation, err error, began, ended time.Duration, now time.Time, pace time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	o.ViewedAt = now.Add(began - ended)
-	h.growth(o)
-	if h.grew > 0 && began-h.grew <= pace && o.Role == failover.RoleStandby {
+	h.growth(o, began)
+	switch {
+	case o.Answer != failover.Answered:
+		o.LogFlows = h.view.LogFlows
+	case h.grew > 0 && began-h.grew <= pace && o.Role == failover.RoleStandby:
 		o.LogFlows = o.ViewedAt
 	}
 	h.view, h.viewedAt = o, began
@@ -64,19 +75,23 @@ func (h *health) viewed(o failover.Observation, err error, began, ended time.Dur
 	}
 }
 
-// growth notes that a standby has more log than in the view before: its primary
-// sent it after that view began. A standby without its primary may read log of
-// its own disk.
-func (h *health) growth(o failover.Observation) {
-	before := h.view
+// growth notes that a standby has more log than in the view before that had an
+// answer: its primary sent it after that view began. A standby without its
+// primary may read log of its own disk.
+func (h *health) growth(o failover.Observation, began time.Duration) {
 	switch {
 	case o.Answer != failover.Answered: // says nothing
+		return
 	case o.Role != failover.RoleStandby:
-		h.grew = 0
-	case before.Answer != failover.Answered || before.Role != failover.RoleStandby || before.PartnerLost || o.PartnerLost:
-	case before.Position > 0 && o.Position > before.Position:
-		h.grew = h.viewedAt
+		h.grew, h.log = 0, logEnd{}
+		return
+	case o.PartnerLost:
+		h.log = logEnd{}
+		return
+	case h.log.position > 0 && o.Position > h.log.position:
+		h.grew = h.log.at
 	}
+	h.log = logEnd{o.Position, began}
 }
 
 // bad notes a failure of the database. What only keeps the agent from judging
@@ -174,15 +189,16 @@ func (h *health) observation() failover.Observation {
 type verdict struct {
 	renew   bool
 	waiting bool   // R4: for its standby
-	slow    bool   // commits take long
+	slow    bool   // commits take long, or come late
 	suspend string // why the lease's silence will prove nothing (R6)
 }
 
 // judge says whether the database lives: the agent's own life proves nothing.
 // It lives if its last probe committed, and no longer ago than a probe may
-// take; or if its log waits for its standby (R4). Commits that take longer than
-// slow leave its standby without a word of it for longer than usual.
-func (h *health) judge(now, threshold, fresh, slow time.Duration, setup string) verdict {
+// take; or if its log waits for its standby (R4). It commits once in each
+// interval of its lease: commits that take longer than half of one, or come
+// later by as much, leave its standby without a word of it for longer than usual.
+func (h *health) judge(now, threshold, fresh, interval time.Duration, setup string) verdict {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	viewed := h.views > 0 && now-h.viewedAt < fresh
@@ -192,7 +208,8 @@ func (h *health) judge(now, threshold, fresh, slow time.Duration, setup string) 
 	case viewed && h.view.ServesAsPrimary() && h.view.WaitsForStandby:
 		return verdict{renew: true, waiting: true}
 	case h.good && now-h.committed < max(threshold, fresh):
-		return verdict{renew: true, slow: h.took > slow || h.underway && now-h.asking > slow}
+		late := interval / 2
+		return verdict{renew: true, slow: h.took > late || h.underway && now-h.asking > late || now-h.committed > interval+late}
 	case setup != "" && !h.good:
 		return verdict{suspend: "its agent can't measure: " + setup}
 	}

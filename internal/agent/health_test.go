@@ -20,39 +20,43 @@ func TestLogFlow(t *testing.T) {
 	tests := []struct {
 		name  string
 		views []failover.Observation // one every 2 s; the pace is 6 s
-		flows bool
+		flows int                    // the view, counted from 1, in which it flowed last; 0 = it does not flow
 	}{
-		{"the first view knows nothing", []failover.Observation{standby(7)}, false},
-		{"it stands still", []failover.Observation{standby(7), standby(7), standby(7)}, false},
-		{"it grows", []failover.Observation{standby(7), standby(8)}, true},
-		{"two views show nothing new", []failover.Observation{standby(7), standby(8), standby(8), standby(8)}, true},
-		{"three do", []failover.Observation{standby(7), standby(8), standby(8), standby(8), standby(8)}, false},
-		{"it flows again", []failover.Observation{standby(7), standby(8), standby(8), standby(8), standby(8), standby(9)}, true},
-		{"it is shorter: another timeline", []failover.Observation{standby(7), standby(3)}, false},
-		{"its end was not known before", []failover.Observation{standby(0), standby(8)}, false},
-		{"it reads its own disk, without a primary", []failover.Observation{lost(standby(7)), lost(standby(8))}, false},
-		{"it read its own disk, and has connected again", []failover.Observation{lost(standby(7)), standby(8)}, false},
-		{"a view without an answer tells nothing", []failover.Observation{standby(7), standby(8), silent}, false},
-		{"the next one does", []failover.Observation{standby(7), standby(8), silent, standby(8)}, true},
-		{"what grew around a view without an answer is not counted", []failover.Observation{standby(7), silent, standby(8)}, false},
-		{"the log of a primary is its own", []failover.Observation{primary, primary}, false},
-		{"it was primary between", []failover.Observation{standby(7), standby(8), primary, standby(901)}, false},
+		{"the first view knows nothing", []failover.Observation{standby(7)}, 0},
+		{"it stands still", []failover.Observation{standby(7), standby(7), standby(7)}, 0},
+		{"it grows", []failover.Observation{standby(7), standby(8)}, 2},
+		{"two views show nothing new", []failover.Observation{standby(7), standby(8), standby(8), standby(8)}, 4},
+		{"three do", []failover.Observation{standby(7), standby(8), standby(8), standby(8), standby(8)}, 0},
+		{"it flows again", []failover.Observation{standby(7), standby(8), standby(8), standby(8), standby(8), standby(9)}, 6},
+		{"it is shorter: another timeline", []failover.Observation{standby(7), standby(3)}, 0},
+		{"its end was not known before", []failover.Observation{standby(0), standby(8)}, 0},
+		{"it reads its own disk, without a primary", []failover.Observation{lost(standby(7)), lost(standby(8))}, 0},
+		{"it read its own disk, and has connected again", []failover.Observation{lost(standby(7)), standby(8)}, 0},
+		{"a view without an answer takes nothing back", []failover.Observation{standby(7), standby(8), silent}, 2},
+		{"nor do many: what was seen has its time", []failover.Observation{standby(7), standby(8), silent, silent, silent, silent}, 2},
+		{"the next one does", []failover.Observation{standby(7), standby(8), silent, standby(8)}, 4},
+		{"what grew around a view without an answer came after the one before", []failover.Observation{standby(7), silent, standby(8), standby(8)}, 4},
+		{"and too long ago", []failover.Observation{standby(7), silent, standby(8), standby(8), standby(8)}, 0},
+		{"nobody looked for too long to know when it grew", []failover.Observation{standby(7), silent, silent, silent, standby(8)}, 0},
+		{"it lost its primary between", []failover.Observation{standby(7), lost(standby(7)), standby(8)}, 0},
+		{"the log of a primary is its own", []failover.Observation{primary, primary}, 0},
+		{"it was primary between", []failover.Observation{standby(7), standby(8), primary, standby(901)}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var h health
 			wall := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			var want time.Time
 			for i, o := range tt.views {
 				began := time.Minute + 2*s*time.Duration(i)
 				wall = wall.Add(-time.Hour) // whatever the host's clock does meanwhile
 				h.viewed(o, nil, began, began+300*time.Millisecond, wall, 6*s)
+				if i+1 == tt.flows {
+					want = wall.Add(-300 * time.Millisecond)
+				}
 			}
-			o := h.observation()
-			if want := wall.Add(-300 * time.Millisecond); tt.flows && !o.LogFlows.Equal(want) {
-				t.Errorf("log flows %s, want at the last view, %s", o.LogFlows, want)
-			}
-			if !tt.flows && !o.LogFlows.IsZero() {
-				t.Errorf("log flows %s, want no flow", o.LogFlows)
+			if o := h.observation(); !o.LogFlows.Equal(want) {
+				t.Errorf("log flows %s, want %s", o.LogFlows, want)
 			}
 		})
 	}

@@ -36,6 +36,7 @@ type host struct {
 	frozen     chan struct{} // a call that never ends, until it is closed
 	viewErr    bool
 	viewHangs  bool
+	viewTakes  time.Duration
 	cutOff     bool          // from AWS: calls get no answer
 	window     time.Duration // peer window, 0 = none
 	hears      bool          // its standby
@@ -144,12 +145,13 @@ func (h *host) Put(_ context.Context, _ statetable.Probe, at time.Time, ms float
 
 func (h *host) View(ctx context.Context, _ map[string]string) failover.Observation {
 	h.mu.Lock()
-	hangs := h.viewHangs
+	hangs, takes := h.viewHangs, h.viewTakes
 	h.mu.Unlock()
 	if hangs {
 		<-ctx.Done()
 		return failover.Observation{Answer: failover.Silent, AnswerError: "no answer in time"}
 	}
+	time.Sleep(takes)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.viewErr {

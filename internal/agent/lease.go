@@ -59,7 +59,7 @@ func (a *Agent) keepLease(ctx context.Context) {
 		return
 	}
 	fresh := 3*d.probe.LeaseInterval + time.Second
-	v := a.health.judge(a.mono(), d.probe.Threshold, fresh, d.probe.LeaseInterval/2, a.troubles.measuring())
+	v := a.health.judge(a.mono(), d.probe.Threshold, fresh, d.probe.LeaseInterval, a.troubles.measuring())
 	ctx, cancel := clock.WithTimeout(ctx, a.Clock, d.callLimit())
 	defer cancel()
 	now, err := a.ownLease(ctx, d)
@@ -102,6 +102,20 @@ func (a *Agent) renew(ctx context.Context, next failover.Lease) {
 		a.holding.renewed = sent
 		a.holding.renewals++
 	}
+}
+
+// leaveLease renews a lease that this node holds once more, with the word that
+// nothing will be heard.
+func (a *Agent) leaveLease(ctx context.Context, d declaration) {
+	a.holding.mu.Lock()
+	last, holds := a.holding.last, a.holding.holds
+	a.holding.mu.Unlock()
+	if !holds || !d.mayHold(a.Node) {
+		return
+	}
+	last.Counter++
+	last.Slow = true
+	a.renew(ctx, last)
 }
 
 // ownLease returns the lease as the record holds it for this node and epoch,

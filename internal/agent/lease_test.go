@@ -43,6 +43,8 @@ func TestKeepsLease(t *testing.T) {
 		{name: "SQL takes as long as usual on a busy day", change: func(h *host) {
 			h.probe = func(context.Context) error { time.Sleep(900 * time.Millisecond); return nil }
 		}, until: -1},
+		{name: "db2pd takes 4 s, so that commits come seldom", change: func(h *host) { h.viewTakes = 4 * time.Second }, until: -1, slow: true},
+		{name: "db2pd takes as long as usual on a busy day", change: func(h *host) { h.viewTakes = 700 * time.Millisecond }, until: -1},
 		{name: "db2pd hangs and SQL works: no view, no probe", change: func(h *host) {
 			h.view = failover.Observation{Answer: failover.Silent}
 		}, until: 2 * time.Second},
@@ -63,7 +65,7 @@ func TestKeepsLease(t *testing.T) {
 			h.primary, h.epoch = "b", 8
 			h.lease = failover.Lease{Holder: "b", Epoch: 8, Counter: 1}
 		}, until: 2 * time.Second},
-		{name: "it became a standby", change: func(h *host) { h.view.Role = failover.RoleStandby }, until: 20 * time.Second},
+		{name: "it became a standby", change: func(h *host) { h.view.Role = failover.RoleStandby }, until: 20 * time.Second, slow: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -229,6 +231,81 @@ func TestCommitsWithoutAWS(t *testing.T) {
 		measure(t, h, 61*time.Second)
 		if n := h.probes - before; n < 14 {
 			t.Errorf("%d commits within 30 s, want one every 2 s", n)
+		}
+	})
+}
+
+// TestLeave: an agent that was stopped says so of itself, and with its lease
+// that nothing will be heard; it vouches for nothing any more.
+func TestLeave(t *testing.T) {
+	tests := []struct {
+		name    string
+		node    string
+		change  func(*host)
+		renewed bool // once more
+	}{
+		{name: "of the primary", node: "a", change: func(*host) {}, renewed: true},
+		{name: "of a primary whose lease is not renewed: its end has begun", node: "a", change: func(h *host) {
+			h.view = failover.Observation{Answer: failover.Answered, Database: failover.DatabaseDown}
+		}},
+		{name: "of a primary whose lease was sealed", node: "a", change: func(h *host) { h.lease.Sealed, h.lease.SealedBy = true, "op" }},
+		{name: "of a primary whose log waits for its standby (R4)", node: "a", change: func(h *host) { h.view.WaitsForStandby = true }, renewed: true},
+		{name: "of the standby", node: "b", change: func(*host) {}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := leasedHost()
+				if tt.node == "b" {
+					h = standbyHost()
+				}
+				h.window, h.hears = 2*time.Minute, true
+				h.after(31*time.Second, func() { tt.change(h) })
+				a := h.agent(tt.node)
+				run(t, a, 70*time.Second)
+				before, renewals := h.nodes[len(h.nodes)-1], len(h.renewals)
+				a.Leave(t.Context())
+				o := h.nodes[len(h.nodes)-1]
+				if !strings.Contains(o.Trouble, "was stopped") || o.Fitness != failover.Unfit || !o.DeadManUntil.IsZero() || !o.LogFlows.IsZero() {
+					t.Errorf("record %+v", o)
+				}
+				if o.Role != before.Role || o.LastGoodProbe.Before(before.LastGoodProbe) {
+					t.Errorf("role %q, good probe %s; before %q, %s: what was seen is gone", o.Role, o.LastGoodProbe, before.Role, before.LastGoodProbe)
+				}
+				if last := h.lease; (len(h.renewals) > renewals) != tt.renewed || tt.renewed && !last.Slow {
+					t.Errorf("%d renewals after %d; lease %+v", len(h.renewals), renewals, last)
+				}
+			})
+		})
+	}
+}
+
+// TestLeaveUnreached: an agent that can't reach the record ends in time, and
+// one that never began says nothing.
+func TestLeaveUnreached(t *testing.T) {
+	for name, change := range map[string]func(*host){
+		"cut off from AWS":     func(h *host) { h.cutOff = true },
+		"the record is broken": func(h *host) { h.recordErr = errors.New("throttled") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := leasedHost()
+				h.after(31*time.Second, func() { change(h) })
+				a := h.agent("a")
+				run(t, a, 70*time.Second)
+				began := time.Now()
+				a.Leave(t.Context())
+				if took := time.Since(began); took > 3*time.Second {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+	t.Run("never begun", func(t *testing.T) {
+		h := leasedHost()
+		h.agent("a").Leave(t.Context())
+		if len(h.nodes)+len(h.renewals) > 0 {
+			t.Errorf("wrote %+v, %+v", h.nodes, h.renewals)
 		}
 	})
 }

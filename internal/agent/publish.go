@@ -118,10 +118,10 @@ func (a *Agent) writeChange(ctx context.Context, o failover.Observation) {
 }
 
 // urgent is what of an observation others should know at once: whether the
-// node serves, and whether it misses the other one.
+// node serves, and whether it hears or misses the other one.
 func urgent(o failover.Observation) string {
 	return fmt.Sprint(o.Answer, o.Database, o.Role, o.State, o.PartnerLost, o.WaitsForStandby, o.LastGoodProbe.After(o.LastBadProbe),
-		o.LeaseStill.Epoch, o.LeaseStill.Counter, o.StoppedInOrder, o.Trouble, !o.DeadManUntil.IsZero())
+		o.LeaseStill.Epoch, o.LeaseStill.Counter, !o.LogFlows.IsZero(), o.StoppedInOrder, o.Trouble, !o.DeadManUntil.IsZero())
 }
 
 // bind holds the virtual address while this node is the recorded primary and
@@ -151,7 +151,8 @@ var errNotServing = errors.New("the database does not serve")
 // flow is how many intervals of the lease may pass without new log in what a
 // standby gets of a primary that is well: its agent commits in each of them, the
 // view that shows it comes up to one later, and the view before that one is the
-// last moment at which that log is known not to have come.
+// last moment at which that log is known not to have come. Half an interval is for
+// views that do not begin quite in time.
 const flow = 3
 
 // look reads the database's own view.
@@ -165,7 +166,7 @@ func (a *Agent) look(ctx context.Context) {
 		return // the agent ends
 	}
 	err := viewError(o)
-	a.health.viewed(o, err, began, a.mono(), a.Clock.Now(), flow*d.probe.LeaseInterval)
+	a.health.viewed(o, err, began, a.mono(), a.Clock.Now(), flow*d.probe.LeaseInterval+d.probe.LeaseInterval/2)
 	a.settle("view", err)
 	if o.Role == failover.RoleStandby && o.PartnerLost {
 		select {

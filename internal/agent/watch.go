@@ -73,7 +73,7 @@ func (w *watching) note(l failover.Lease, sent, answered, duration, gap time.Dur
 
 // unsealed is what counts of a lease: a seal is no renewal.
 func unsealed(l failover.Lease) failover.Lease {
-	l.Sealed, l.SealedBy, l.SealedAt = false, "", time.Time{}
+	l.Sealed, l.SealedBy, l.SealedAt, l.SealID = false, "", time.Time{}, ""
 	return l
 }
 

@@ -251,3 +251,23 @@ func TestExpiredLeaseIsOnRecord(t *testing.T) {
 		}
 	})
 }
+
+// TestSealIsNoRenewal: whoever watches a lease goes on counting when a takeover
+// seals it, or takes its seal off.
+func TestSealIsNoRenewal(t *testing.T) {
+	const s = time.Second
+	lease := failover.Lease{Holder: "a", Epoch: 7, Counter: 41}
+	sealed := lease
+	sealed.Sealed, sealed.SealedBy, sealed.SealedAt, sealed.SealID = true, "op", time.Unix(1, 0), "op/1"
+	var w watching
+	for at, l := range []failover.Lease{lease, lease, sealed, sealed, lease, lease} {
+		read := time.Duration(at) * s
+		left := w.note(l, read, read, 5*s, 2*s, time.Now())
+		if want := 5*s - read; left != want {
+			t.Errorf("after %s %s are left, want %s", read, left, want)
+		}
+	}
+	if w.sight().At.IsZero() {
+		t.Error("it never expired")
+	}
+}

@@ -119,6 +119,8 @@ func (w *work) unanswered(ctx context.Context, r reading) failover.Observation {
 func (w *work) leaseEvidence(ctx context.Context, suspect string, nodes map[string]failover.Observation) []failover.Evidence {
 	w.still = nil
 	watcher, ok := nodes[w.config().Other(suspect)]
+	primary := nodes[suspect] // if it has answered yet
+	primary.Node = suspect
 	if w.Leases == nil || !ok || watcher.LeaseStill.At.IsZero() {
 		return nil
 	}
@@ -128,7 +130,7 @@ func (w *work) leaseEvidence(ctx context.Context, suspect string, nodes map[stri
 		w.log.Warn("reading the lease failed", "node", suspect, "error", err)
 		return nil
 	}
-	found := evidence.Lease(suspect, watcher, now)
+	found := evidence.Lease(primary, watcher, now)
 	if len(found) > 0 {
 		w.still = &now
 	}

@@ -150,6 +150,8 @@ func TestMute(t *testing.T) {
 		{"its lease stands still, and its standby hears nothing", still, nil, false,
 			[]failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
 		{"its standby hears it", still, func(o *failover.Observation) { o.PartnerSilence = time.Second }, true, []failover.Signal{failover.SignalLease}},
+		{"its lease says that little will be heard: slow commits, or an agent that was stopped", failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Slow: true}, nil, true,
+			[]failover.Signal{failover.SignalLease}},
 		{"its lease was renewed since", failover.Lease{Holder: "a", Epoch: 7, Counter: 42}, nil, true, nil},
 		{"its lease was suspended: stopped in order (R6)", failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Suspended: "patch"}, nil, true, nil},
 		{"nobody saw its lease stand still", still, func(o *failover.Observation) { o.LeaseStill = failover.LeaseSight{} }, true, nil},

@@ -50,11 +50,12 @@ func (q question) doubt() (why, first string) {
 	case !q.agentAlone():
 		return "", ""
 	case q.state.on(R6) && q.suspect.ServesAsPrimary():
-		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its agent; the node itself says that its database serves, and nothing else speaks against it", q.suspect.Node), ""
+		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its agent; the node itself says that its database serves, and nothing else speaks against it", q.suspect.Node),
+			fmt.Sprintf("look at hadr-agent on node %s (systemctl status hadr-agent); ", q.suspect.Node)
 	case q.receivesLog():
-		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its way to AWS; node %s goes on receiving log of it (seen %s ago), so that its database commits, and nothing else speaks against it",
+		return fmt.Sprintf("alarms and the lease say that node %s failed, and both hang on its agent and its way to AWS; node %s goes on receiving log of it (seen %s ago), so that its database commits, and nothing else speaks against it",
 				q.suspect.Node, q.standby.Node, q.logSeen().Round(time.Second)),
-			fmt.Sprintf("look at the way of node %s to AWS (NAT gateway, endpoints of the VPC, security groups): ", q.suspect.Node)
+			fmt.Sprintf("look at hadr-agent on node %s (systemctl status hadr-agent), and at its way to AWS (NAT gateway, endpoints of the VPC, security groups); ", q.suspect.Node)
 	}
 	return "", ""
 }

@@ -46,7 +46,7 @@ func TestWayToAWS(t *testing.T) {
 			if (doubt != "") != tt.doubt {
 				t.Errorf("doubt %q, want one: %v", doubt, tt.doubt)
 			}
-			if tt.doubt && (!strings.Contains(doubt, "node b goes on receiving log of it") || !strings.Contains(first, "the way of node a to AWS")) {
+			if tt.doubt && (!strings.Contains(doubt, "node b goes on receiving log of it") || !strings.Contains(first, "its way to AWS")) {
 				t.Errorf("doubt %q, first %q: does not say what speaks for node a, and where to look", doubt, first)
 			}
 		})

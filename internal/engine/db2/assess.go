@@ -48,6 +48,10 @@ func unprotected(h HADR) string {
 // assess fills in what db2pd's output tells about a node.
 func assess(o *failover.Observation, s Settings, report Report) {
 	o.HostTime = report.HostTime
+	if report.Hung { // whatever the login printed before
+		o.Answer, o.AnswerError = failover.Silent, "db2pd gave no answer in time"
+		return
+	}
 	if ran := report.HostTime.Sub(report.Takeover); !report.Takeover.IsZero() && ran >= 0 && ran < takeoverLimit {
 		unreadable(o, fmt.Sprintf("a takeover runs on it for %s: its role may change at any moment", ran.Round(time.Second)))
 		return

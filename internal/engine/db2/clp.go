@@ -2,6 +2,7 @@ package db2
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -75,6 +76,25 @@ func decisive(messages []Message) *Message {
 		return last
 	}
 	return own
+}
+
+// has reports whether a message was printed.
+func (r Reply) has(code string) bool {
+	return slices.ContainsFunc(r.Messages, func(m Message) bool { return m.Code == code })
+}
+
+// failed reports whether a statement or the processor failed.
+func (r Reply) failed() bool {
+	return slices.ContainsFunc(r.Messages, func(m Message) bool {
+		return m.SQLCode() < 0 || strings.HasPrefix(m.Code, "DB2") && strings.HasSuffix(m.Code, "E")
+	})
+}
+
+// confirms reports whether the last n statements completed successfully. What
+// came before them may be of the owner's profile.
+func (r Reply) confirms(n int) bool {
+	before := len(r.Messages) - n
+	return before >= 0 && !slices.ContainsFunc(r.Messages[before:], func(m Message) bool { return m.Code != "DB20000I" })
 }
 
 // SQLCode is negative for an error, positive for a warning, 0 for a message of
@@ -162,7 +182,7 @@ var classes = map[string]Class{
 	"SQL30108N": {Name: "connection_rerouted", Retry: true},
 	"SQL30081N": {Name: "communication_error", Retry: true},
 	"SQL1224N":  {Name: "database_going_down", Retry: true},
-	"SQL0911N":  {Name: "lock_timeout", Retry: true}, // the database is alive
+	"SQL0911N":  {Name: "lock_timeout", Retry: true},
 	"SQL1024N":  {Name: "no_connection", Retry: true},
 	"SQL1013N":  {Name: "config_error", Next: "catalog the database under its own name"},
 	"SQL0952N":  {Name: "interrupted", Retry: true},

@@ -83,8 +83,10 @@ var nodeID = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
 // processor is the command line processor as the instance owner: no prompt, no
 // commit by itself, no headings, statements that end with a semicolon
-// (https://www.ibm.com/docs/en/db2/11.5.x?topic=clp-options).
-const processor = `runuser -l %s -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 db2 +p +c -x -t"`
+// (https://www.ibm.com/docs/en/db2/11.5.x?topic=clp-options). With -c, runuser
+// would give it a session of its own, where the kill of a hung probe misses it
+// (https://man7.org/linux/man-pages/man1/runuser.1.html).
+const processor = `runuser -l %s --session-command="LC_ALL=C.UTF-8 LANG=C.UTF-8 db2 +p +c -x -t"`
 
 // connect and beat are the statements of a probe: it writes and commits the row
 // of this node in a table of its own, so that it waits for no application's
@@ -93,6 +95,8 @@ const processor = `runuser -l %s -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 db2 +p +c -x -t
 const (
 	connect = "CONNECT TO %s;\nSET CURRENT LOCK TIMEOUT 3;\n"
 	beat    = "UPDATE HAPROBE.BEAT SET SEQ = SEQ + 1, TS = CURRENT TIMESTAMP WHERE NODE = '%s';\nCOMMIT;\n"
+
+	beatReplies = 2 // of the UPDATE and of the COMMIT
 )
 
 // probeOf checks what stands in the statements and the script of a probe.
@@ -141,37 +145,36 @@ func (l Local) once(ctx context.Context, s Settings, node string) error {
 	if err != nil {
 		return fmt.Errorf("probing database %s: %w", s.Database, err)
 	}
-	return verdict(s, node, output, code)
+	return verdict(s, node, output, code, beatReplies+1)
 }
 
 // verdict says what the output of a probe means; code is -1 where there is
-// none.
-func verdict(s Settings, node, output string, code int) error {
+// none, and the last so many replies are those of the beat and of what follows
+// it. Only a commit that Db2 confirms proves anything (R5).
+func verdict(s Settings, node, output string, code, last int) error {
 	reply := ParseReply(output)
-	if lockTimeout(reply) { // waiting for a lock is what a living database does
-		return nil
-	}
-	if why := setupOf(s, output, code); why != nil {
+	switch why := setupOf(s, output, code); {
+	case why != nil:
 		return why
-	}
-	for _, m := range reply.Messages {
-		if m.Code == "SQL0100W" { // nothing was written, so nothing is proven
-			return SetupError{
-				What: fmt.Sprintf("table HAPROBE.BEAT has no row for node %s", node),
-				Fix:  fmt.Sprintf("as %s: db2 \"insert into HAPROBE.BEAT values ('%s', 0, current timestamp)\"", s.Owner, node),
-			}
+	case reply.has("SQL0100W"): // nothing was written, so nothing is proven
+		return SetupError{
+			What: fmt.Sprintf("table HAPROBE.BEAT has no row for node %s", node),
+			Fix:  fmt.Sprintf("as %s: db2 \"insert into HAPROBE.BEAT values ('%s', 0, current timestamp)\"", s.Owner, node),
 		}
-		if code >= 4 || m.SQLCode() < 0 || code < 0 && strings.HasPrefix(m.Code, "DB2") && strings.HasSuffix(m.Code, "E") {
-			return fmt.Errorf("probing database %s: code %d: %s%s", s.Database, code, remedy(reply), beginning(output))
-		}
-	}
-	if code >= 4 {
-		return fmt.Errorf("probing database %s: code %d: %s", s.Database, code, beginning(output))
+	case lockTimeout(reply):
+		return fmt.Errorf("probing database %s: the row of node %s is locked: the commit of an earlier probe still hangs, or somebody locks table HAPROBE.BEAT: see db2pd -db %s -transactions -locks",
+			s.Database, node, s.Database)
+	case code >= 4 || reply.failed():
+		return fmt.Errorf("probing database %s: code %d: %s%s", s.Database, code, remedy(reply), beginning(output))
+	case !reply.confirms(last):
+		return fmt.Errorf("probing database %s: code %d: the command line processor confirms no commit: %q", s.Database, code, beginning(output))
 	}
 	return nil
 }
 
-// lockTimeout reports whether a reply is SQL0911N with reason code 68.
+// lockTimeout reports whether a reply is SQL0911N with reason code 68. The row
+// is this node's own: an agent of the server whose commit hangs keeps its lock
+// when the client is killed, so that it proves no living database.
 func lockTimeout(r Reply) bool {
 	for _, m := range r.Messages {
 		if m.Code == "SQL0911N" && m.Reason != nil && *m.Reason == 68 {
@@ -185,7 +188,7 @@ func lockTimeout(r Reply) bool {
 // and spoil the return as standby
 // (https://www.ibm.com/docs/en/db2/11.1.0?topic=pair-reintegrating-database-after-takeover-operation).
 const kill = `pkill -KILL -u %[1]s -x db2sysc >/dev/null 2>&1
-runuser -l %[1]s -c "LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 1 4 db2_kill" 2>&1
+runuser -l %[1]s --session-command="LC_ALL=C.UTF-8 LANG=C.UTF-8 timeout -k 1 4 db2_kill" 2>&1
 `
 
 // Kill ends the database server at once, and reads that it is gone (R17).

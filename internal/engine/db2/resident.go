@@ -3,6 +3,7 @@ package db2
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,7 +58,7 @@ func (r *Resident) probe(ctx context.Context, s Settings, node string) (answered
 	if !r.proven { // one that keeps its output to itself must not cost a whole probe
 		asking, stop = clock.WithTimeout(ctx, r.Clock, firstAnswer)
 	}
-	output, err := r.ask(asking, s, node)
+	output, fresh, err := r.ask(asking, s, node)
 	stop()
 	if err != nil {
 		r.kill()
@@ -68,34 +69,51 @@ func (r *Resident) probe(ctx context.Context, s Settings, node string) (answered
 		return false, nil
 	}
 	r.proven, r.failed = true, false
-	if err := verdict(s, node, output, -1); err != nil {
+	if err := verdict(s, node, output, -1, beatReplies); err != nil {
 		r.kill() // a connection that failed once is not trusted again
+		if lostConnection(ParseReply(output)) && !fresh {
+			return false, nil // somebody ended it, and says nothing of a new one
+		}
 		return true, err
 	}
 	return true, nil
 }
 
-// ask sends the statements of a probe and a last one that prints a word, and
-// returns what came before that word.
-func (r *Resident) ask(ctx context.Context, s Settings, node string) (string, error) {
+// lostConnection reports whether a reply is that of a connection which is gone,
+// such as after db2 force application all.
+func lostConnection(r Reply) bool {
+	return slices.ContainsFunc([]string{"SQL0900N", "SQL1024N", "SQL1224N", "SQL30081N", "SQL30108N"}, r.has)
+}
+
+// ask sends the statements of a probe and a last command that prints a word,
+// also without a connection, and returns what came before that word
+// (https://www.ibm.com/docs/en/db2/11.5?topic=commands-echo). It reports whether
+// it connected anew.
+func (r *Resident) ask(ctx context.Context, s Settings, node string) (output string, fresh bool, err error) {
 	text := fmt.Sprintf(beat, node)
 	about := strings.Join([]string{s.Owner, s.Database, node}, "/")
 	if r.child != nil && r.about != about {
 		r.kill()
 	}
-	if r.child == nil {
+	if fresh = r.child == nil; fresh {
 		child, err := r.Start("exec " + fmt.Sprintf(processor, s.Owner) + " 2>&1\n")
 		if err != nil {
-			return "", err
+			return "", fresh, err
 		}
 		r.child, r.about = child, about
 		text = fmt.Sprintf(connect, s.Database) + text
 	}
 	r.n++
 	last := fmt.Sprintf("hadr-%d-done", r.n)
-	if err := r.child.Send(text + "VALUES '" + last + "';\n"); err != nil {
-		return "", fmt.Errorf("writing to the command line processor: %w", err)
+	if err := r.child.Send(text + "ECHO " + last + ";\n"); err != nil {
+		return "", fresh, fmt.Errorf("writing to the command line processor: %w", err)
 	}
+	output, err = r.until(ctx, last)
+	return output, fresh, err
+}
+
+// until returns what the processor prints before a line.
+func (r *Resident) until(ctx context.Context, last string) (string, error) {
 	var output strings.Builder
 	for {
 		select {
@@ -105,7 +123,7 @@ func (r *Resident) ask(ctx context.Context, s Settings, node string) (string, er
 			switch {
 			case !ok:
 				return "", fmt.Errorf("the command line processor ended: %s", beginning(output.String()))
-			case strings.Contains(line, last):
+			case strings.TrimSpace(line) == last:
 				return output.String(), nil
 			}
 			output.WriteString(line + "\n")

@@ -39,12 +39,28 @@ func setupOf(s Settings, output string, code int) error {
 	case has("No space left on device"):
 		return SetupError{"a disk of this host is full", "free some space in /tmp and on the root volume (df -h)"}
 	}
-	for _, m := range ParseReply(output).Messages {
+	reply := ParseReply(output)
+	for _, m := range reply.Messages {
 		if why := setupMessage(s, m.Code); why != nil {
 			return why
 		}
 	}
+	if said := refusal(output); said != "" && len(reply.Messages) == 0 {
+		return SetupError{"this host runs no command as " + user, fmt.Sprintf(
+			"runuser says %q: look at the limits of %s (/etc/security/limits.conf), at its shell and at /etc/pam.d/runuser-l; then try runuser -l %s -c true", said, s.Owner, s.Owner)}
+	}
 	return nil
+}
+
+// refusal is what runuser says where it runs no command, "" if it runs one.
+func refusal(output string) string {
+	for line := range strings.Lines(output) {
+		said, ok := strings.CutPrefix(strings.TrimSpace(line), "runuser: ")
+		if ok && !strings.HasPrefix(said, "warning: ") {
+			return said
+		}
+	}
+	return ""
 }
 
 // setupMessage recognises messages about names and rights. None of them says

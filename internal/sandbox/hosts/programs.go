@@ -110,14 +110,17 @@ func db2setup(_ context.Context, c *Call) int {
 	return 0
 }
 
-// runuser runs a command as another user: "runuser -l user -c command" or
-// "runuser -u user -- command". In the sandbox only environment and home
+// runuser runs a command as another user: "runuser -l user -c command", the same
+// with --session-command=command, or "runuser -u user -- command". In the sandbox only environment and home
 // change.
 func runuser(ctx context.Context, c *Call) int {
 	user, script := "", ""
 	args := c.Args[1:]
 	for len(args) > 0 {
 		switch a := args[0]; {
+		case strings.HasPrefix(a, "--session-command="):
+			script, args = strings.TrimPrefix(a, "--session-command="), args[1:]
+			continue
 		case (a == "-c" || a == "--command") && len(args) > 1:
 			script, args = args[1], args[2:]
 			continue

@@ -17,8 +17,13 @@ mark() {
 	if [ -f "$state/$1" ]; then cat "$state/$1"; fi
 }
 
+ask() {
+	hadr=$(as_owner 5 "db2pd -db $database -hadr")
+	code=$?
+}
+
 tries=1
-hadr=$(as_owner 5 "db2pd -db $database -hadr")
+ask
 while [ "$tries" -lt 3 ]; do
 	case "$hadr" in
 	*'Changing data structure'*) ;;
@@ -26,7 +31,7 @@ while [ "$tries" -lt 3 ]; do
 	esac
 	sleep 1
 	tries=$((tries + 1))
-	hadr=$(as_owner 5 "db2pd -db $database -hadr")
+	ask
 done
 
 section host_time
@@ -41,6 +46,8 @@ section addresses
 ip addr show
 section db2pd
 printf '%s\n' "$hadr"
+section db2pd_code
+printf '%s\n' "$code"
 case "$hadr" in
 *'not activated on database member'*)
 	# The configuration keeps the role that a restart will use.

@@ -254,6 +254,8 @@ func (p *processor) command(text string) (reply, bool) {
 	switch upper[0] {
 	case "QUIT":
 		return reply{}, true
+	case "ECHO":
+		return reply{Text: strings.TrimSpace(text[len("ECHO"):])}, false
 	case "TERMINATE":
 		p.conn.ask(request{Op: "terminate"})
 		p.forget()

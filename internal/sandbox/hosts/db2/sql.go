@@ -38,7 +38,11 @@ func (s *sqlSession) do(ctx context.Context, q request) reply {
 		}
 		return sqlDone
 	}
-	if err := s.in.levers.delay(ctx, s.in.clock); err != nil {
+	hung := ctx
+	if len(s.locked) > 0 { // who hangs does not see its client go, and keeps its locks
+		hung = s.in.ctx
+	}
+	if err := s.in.levers.delay(hung, s.in.clock); err != nil {
 		return msgGone
 	}
 	if q.Op == "connect" {
@@ -61,7 +65,7 @@ func (s *sqlSession) do(ctx context.Context, q request) reply {
 		return r
 	}
 	if !q.Manual && len(s.changes) > 0 {
-		if c := s.commit(ctx); c.Code != codeOK {
+		if c := s.commit(); c.Code != codeOK {
 			return c
 		}
 	}
@@ -101,7 +105,7 @@ func (s *sqlSession) execute(ctx context.Context, sql string) reply {
 	upper := strings.ToUpper(sql)
 	switch {
 	case upper == "COMMIT" || upper == "COMMIT WORK":
-		return s.commit(ctx)
+		return s.commit()
 	case upper == "ROLLBACK" || upper == "ROLLBACK WORK":
 		s.rollback()
 		return sqlDone
@@ -207,11 +211,13 @@ func (s *sqlSession) write(ctx context.Context, table, row string, insert bool) 
 	return sqlDone
 }
 
-func (s *sqlSession) commit(ctx context.Context) reply {
+// commit waits for the log whether its client does or not: until it is through,
+// the locks stay.
+func (s *sqlSession) commit() reply {
 	changes := s.changes
 	defer s.rollback()
 	for _, c := range changes {
-		if _, err := s.db.commit(ctx, updateRecord, c.table, c.row, strconv.FormatInt(c.seq, 10)); err != nil {
+		if _, err := s.db.commit(s.in.ctx, updateRecord, c.table, c.row, strconv.FormatInt(c.seq, 10)); err != nil {
 			return sqlError(err)
 		}
 	}
