@@ -51,8 +51,9 @@ type Load struct {
 	// again, on Clock.
 	Patience time.Duration
 
-	mu   sync.Mutex
-	acks []Ack
+	mu    sync.Mutex
+	acks  []Ack
+	rests bool
 }
 
 // Run writes until ctx ends.
@@ -94,6 +95,9 @@ func (l *Load) session(ctx context.Context, name, path string, seq *int) error {
 	defer stop()
 	r := bufio.NewReader(conn)
 	for ctx.Err() == nil {
+		if err := l.breathe(ctx); err != nil {
+			return err
+		}
 		*seq++
 		if err := conn.SetDeadline(time.Now().Add(clock.Real(l.Clock, l.Patience))); err != nil {
 			return err
@@ -117,6 +121,29 @@ func (l *Load) session(ctx context.Context, name, path string, seq *int) error {
 		}
 	}
 	return nil
+}
+
+// Rest keeps the clients from their next commit, or lets them go on: a database
+// that nobody uses is no failed one.
+func (l *Load) Rest(rests bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rests = rests
+}
+
+// breathe waits for the end of a rest.
+func (l *Load) breathe(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		rests := l.rests
+		l.mu.Unlock()
+		if !rests {
+			return nil
+		}
+		if err := l.Clock.Sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
 }
 
 // parseAck reads "ACK <node> <position>".

@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -84,13 +83,7 @@ func stoppedInOrder(ctx context.Context, s *scene) error {
 	if err := s.leased(ctx, 6*time.Second, 2*time.Second); err != nil {
 		return err
 	}
-	shell := func(script string) error {
-		r, err := s.stage.Shell(ctx, "a", script)
-		if err == nil && r.Code != 0 {
-			err = fmt.Errorf("%s: code %d: %s%s", script, r.Code, r.Stdout, r.Stderr)
-		}
-		return err
-	}
+	shell := func(script string) error { return s.shell(ctx, "a", script) }
 	if err := s.fails("hadr-agent stopping --reason patch, and db2stop on node a", func() error {
 		return errors.Join(shell(`mkdir -p "${HADR_ROOT:-}/var/lib/hadr/`+s.group+`" && echo 'patch, by dba' >"${HADR_ROOT:-}/var/lib/hadr/`+s.group+`/stopped"`), shell("systemctl stop db2"))
 	}); err != nil {

@@ -75,17 +75,67 @@ func awsCut(ctx context.Context, s *scene) error {
 	if err := s.happens("node a reaches AWS again", func() error { return s.stage.Sandbox.Faults.Remove(cut.ID) }); err != nil {
 		return err
 	}
-	if err := s.until(ctx, "a lease of node a that is renewed again", func(failover.State) bool {
+	if err := s.renews(ctx, "a"); err != nil {
+		return err
+	}
+	return s.watched(ctx, 3*time.Minute)
+}
+
+// agentStopped: with the agent of the primary all ends that is heard of a
+// database that nobody uses: its metrics, its lease, and the commits that its
+// standby receives. The primary itself answers.
+func agentStopped(ctx context.Context, s *scene) error {
+	if err := s.leased(ctx, 6*time.Second, 2*time.Second); err != nil {
+		return err
+	}
+	if err := s.happens("clients go home", func() error { s.load.Rest(true); return nil }); err != nil {
+		return err
+	}
+	if err := s.watched(ctx, time.Minute); err != nil {
+		return err
+	}
+	if err := s.fails("somebody stops hadr-agent on node a", func() error { return s.shell(ctx, "a", "systemctl stop hadr-agent") }); err != nil {
+		return err
+	}
+	e, err := s.told(ctx, "refused", string(failover.GuardEvidence)+": alarms and the lease say")
+	if err != nil {
+		return err
+	}
+	s.result.expect(strings.Contains(e.Reason, "both hang on its agent") && strings.Contains(e.Next, "systemctl status hadr-agent"), "the refusal does not say what speaks for node a, and what to look at: %s; next: %s", e.Reason, e.Next)
+	if err := s.watched(ctx, 5*time.Minute); err != nil {
+		return err
+	}
+	if err := s.happens("the agent is started again, and clients come back", func() error {
+		s.load.Rest(false)
+		return s.shell(ctx, "a", "systemctl start hadr-agent")
+	}); err != nil {
+		return err
+	}
+	if err := s.renews(ctx, "a"); err != nil {
+		return err
+	}
+	return s.watched(ctx, 3*time.Minute)
+}
+
+// renews waits until the lease of a node is renewed again, and clients write to it.
+func (s *scene) renews(ctx context.Context, node string) error {
+	return s.until(ctx, "a lease of node "+node+" that is renewed again", func(failover.State) bool {
 		before, err := s.lease(ctx)
 		if err != nil || s.stage.Clock.Sleep(ctx, 5*time.Second) != nil {
 			return false
 		}
 		after, err := s.lease(ctx)
-		return err == nil && after.Counter > before.Counter && s.writes("a")
-	}); err != nil {
-		return err
+		return err == nil && after.Counter > before.Counter && s.writes(node)
+	})
+}
+
+// shell runs a script on a node.
+func (s *scene) shell(ctx context.Context, node, script string) error {
+	r, err := s.stage.Shell(ctx, node, script)
+	if err == nil && r.Code != 0 {
+		err = fmt.Errorf("%s: code %d: %s%s", script, r.Code, r.Stdout, r.Stderr)
 	}
-	return s.watched(ctx, 3*time.Minute)
+	return err
 }
 
 // maintained: the toggle in the table is set by hand, and later taken back while

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -93,6 +94,9 @@ func (s *Stage) agent(ctx context.Context, c *hosts.Call) int {
 				Log:      slog.New(slog.NewJSONHandler(c.Stderr, nil)),
 			}
 			err = a.Run(ctx)
+			if errors.Is(context.Cause(ctx), hosts.ErrTerminated) {
+				a.Leave(context.WithoutCancel(ctx))
+			}
 		}
 	}
 	if err != nil {

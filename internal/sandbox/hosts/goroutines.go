@@ -22,6 +22,10 @@ func (*goroutines) slaughter(*machine) {}
 
 func (*goroutines) freeze(*machine, bool) {}
 
+// ErrTerminated is why the context of a program ends that was asked to end, as
+// by SIGTERM. One that is killed has no time for anything.
+var ErrTerminated = fmt.Errorf("terminated: %w", context.Canceled)
+
 // program finds a program by its name.
 func (g *goroutines) program(name string) CommandFunc {
 	name = filepath.Base(name)
@@ -55,10 +59,10 @@ func (g *goroutines) spawn(m *machine, name string, args, env []string) (*proces
 
 // launch runs f as a process of a machine.
 func (g *goroutines) launch(m *machine, name string, f func(context.Context, *body) int) *process {
-	ctx, cancel := context.WithCancel(m.power)
+	ctx, cancel := context.WithCancelCause(m.power)
 	b := newBody(ctx, m)
-	kill := func() { cancel(); b.die() }
-	p := &process{name: name, kill: kill, term: cancel, freeze: b.gate.freeze, done: make(chan struct{})}
+	kill := func() { cancel(nil); b.die() }
+	p := &process{name: name, kill: kill, term: func() { cancel(ErrTerminated) }, freeze: b.gate.freeze, done: make(chan struct{})}
 	m.background(func() {
 		defer close(p.done)
 		defer kill()
