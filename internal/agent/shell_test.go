@@ -44,6 +44,81 @@ func TestShellKillsTheWholeGroup(t *testing.T) {
 	}
 }
 
+// TestShellWaitsForNobodyOutside: a process that left the group and holds the
+// output open costs a script neither its answer nor its deadline, and a program
+// neither its end nor that of its lines.
+func TestShellWaitsForNobodyOutside(t *testing.T) {
+	for _, tool := range []string{"sh", "setsid"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("no %s on PATH", tool)
+		}
+	}
+	const outside = "setsid sleep 30 & echo $!; "
+	late := errors.New("late")
+	tests := []struct {
+		name string
+		run  func() (output string, err error)
+		want error
+	}{
+		{"a script that ends", func() (string, error) {
+			output, code, err := Shell{}.Run(t.Context(), outside+"exit 0")
+			if code != 0 {
+				t.Errorf("code %d", code)
+			}
+			return output, err
+		}, nil},
+		{"a script that fails", func() (string, error) {
+			output, code, err := Shell{}.Run(t.Context(), outside+"exit 4")
+			if code != 4 {
+				t.Errorf("code %d", code)
+			}
+			return output, err
+		}, nil},
+		{"a script that hangs", func() (string, error) {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, late)
+			defer cancel()
+			output, _, err := Shell{}.Run(ctx, outside+"wait")
+			return output, err
+		}, late},
+		{"a program that ends", func() (string, error) { return program(outside+"exit 0", func(*Process) {}) }, nil},
+		{"a program that is killed", func() (string, error) {
+			return program("setsid sh -c 'echo $$; exec sleep 30' & wait", (*Process).Kill)
+		}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			began := time.Now()
+			output, err := tt.run()
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			pid, convErr := strconv.Atoi(strings.TrimSpace(output))
+			if convErr != nil {
+				t.Fatalf("output %q, %v", output, err)
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			if !errors.Is(err, tt.want) {
+				t.Errorf("error %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+// program returns the first line of a program that is brought to its end.
+func program(script string, end func(*Process)) (string, error) {
+	p, err := Shell{}.Start(script)
+	if err != nil {
+		return "", err
+	}
+	defer p.Kill()
+	first := <-p.Lines()
+	end(p)
+	for range p.Lines() { // until its end
+	}
+	return first, nil
+}
+
 func zombie(pid int) bool {
 	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err != nil || strings.HasPrefix(strings.TrimSpace(string(state)), "Z")

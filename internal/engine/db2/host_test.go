@@ -31,6 +31,7 @@ type host struct {
 	role     string               // of the database, "" = db2pd prints nothing of use
 	state    string               // HADR_STATE
 	pd       func() string        // instead of the usual output of db2pd
+	pdCode   int                  // of timeout and db2pd
 	takeover func() (string, int) // db2 takeover
 	locked   bool                 // somebody holds the lock
 	registry map[string]string    // of db2set
@@ -123,6 +124,7 @@ func (h *host) exec(ctx context.Context, args []string) error {
 		return h.exec(ctx, args[6:])
 	case "db2pd":
 		say("%s", h.hadr())
+		return exit(h.pdCode)
 	case "db2set": // VARIABLE
 		say("%s", h.registry[args[1]])
 	case "db2start":

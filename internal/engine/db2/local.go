@@ -90,13 +90,16 @@ const processor = `runuser -l %s --session-command="LC_ALL=C.UTF-8 LANG=C.UTF-8 
 
 // connect and beat are the statements of a probe: it writes and commits the row
 // of this node in a table of its own, so that it waits for no application's
-// lock
+// lock. It waits for one of its own nearly as long as a probe may take, so that
+// it commits as soon as a commit that hung does, and not a tick later
 // (https://www.ibm.com/docs/en/db2/11.5.x?topic=statements-set-current-lock-timeout).
 const (
-	connect = "CONNECT TO %s;\nSET CURRENT LOCK TIMEOUT 3;\n"
+	connect = "CONNECT TO %s;\nSET CURRENT LOCK TIMEOUT 17;\n"
 	beat    = "UPDATE HAPROBE.BEAT SET SEQ = SEQ + 1, TS = CURRENT TIMESTAMP WHERE NODE = '%s';\nCOMMIT;\n"
 
-	beatReplies = 2 // of the UPDATE and of the COMMIT
+	// How many successes they print: CONNECT describes the connection instead.
+	connectReplies = 1
+	beatReplies    = 2
 )
 
 // probeOf checks what stands in the statements and the script of a probe.
@@ -145,13 +148,13 @@ func (l Local) once(ctx context.Context, s Settings, node string) error {
 	if err != nil {
 		return fmt.Errorf("probing database %s: %w", s.Database, err)
 	}
-	return verdict(s, node, output, code, beatReplies+1)
+	return verdict(s, node, output, code, connectReplies+beatReplies+1) // and that of TERMINATE
 }
 
 // verdict says what the output of a probe means; code is -1 where there is
-// none, and the last so many replies are those of the beat and of what follows
-// it. Only a commit that Db2 confirms proves anything (R5).
-func verdict(s Settings, node, output string, code, last int) error {
+// none. Only a commit that Db2 confirms proves anything (R5): the last so many
+// replies must be successes.
+func verdict(s Settings, node, output string, code, successes int) error {
 	reply := ParseReply(output)
 	switch why := setupOf(s, output, code); {
 	case why != nil:
@@ -166,7 +169,7 @@ func verdict(s Settings, node, output string, code, last int) error {
 			s.Database, node, s.Database)
 	case code >= 4 || reply.failed():
 		return fmt.Errorf("probing database %s: code %d: %s%s", s.Database, code, remedy(reply), beginning(output))
-	case !reply.confirms(last):
+	case !reply.confirms(successes):
 		return fmt.Errorf("probing database %s: code %d: the command line processor confirms no commit: %q", s.Database, code, beginning(output))
 	}
 	return nil

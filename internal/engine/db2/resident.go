@@ -69,7 +69,11 @@ func (r *Resident) probe(ctx context.Context, s Settings, node string) (answered
 		return false, nil
 	}
 	r.proven, r.failed = true, false
-	if err := verdict(s, node, output, -1, beatReplies); err != nil {
+	successes := beatReplies
+	if fresh {
+		successes += connectReplies
+	}
+	if err := verdict(s, node, output, -1, successes); err != nil {
 		r.kill() // a connection that failed once is not trusted again
 		if lostConnection(ParseReply(output)) && !fresh {
 			return false, nil // somebody ended it, and says nothing of a new one

@@ -220,6 +220,16 @@ func TestStatusScript(t *testing.T) {
 			t.Errorf("report %+v, %v", r, err)
 		}
 	})
+	t.Run("a db2pd that its limit ends", func(t *testing.T) {
+		for code, hung := range map[int]bool{0: false, 1: false, 124: true, 137: true} {
+			h := newHost(t)
+			h.pd, h.pdCode = func() string { return "Authorized use only" }, code
+			out, _ := h.run("status", status())
+			if r, err := ParseReport(out); err != nil || r.Hung != hung || !strings.Contains(r.DB2PD, "Authorized") {
+				t.Errorf("code %d: report %+v, %v; want hung %v", code, r, err, hung)
+			}
+		}
+	})
 	t.Run("a structure that changes for ever", func(t *testing.T) {
 		h := newHost(t)
 		asked := 0

@@ -31,23 +31,23 @@ func setupOf(s Settings, output string, code int) error {
 		return true
 	}
 	user := "user " + s.Owner
+	reply := ParseReply(output)
+	said := refusal(output)
 	switch {
-	case code == 127 || notFound.MatchString(text):
-		return SetupError{"db2 or db2pd is not in the PATH of " + user, "let its profile read ~" + s.Owner + "/sqllib/db2profile, also for a login without a terminal"}
 	case has(user, "does not exist"):
 		return SetupError{"this host has no " + user, "correct instance_owner of the group"}
+	case said != "" && len(reply.Messages) == 0:
+		return SetupError{"this host runs no command as " + user, fmt.Sprintf(
+			"runuser says %q: look at the limits of %s (/etc/security/limits.conf), at its shell and at /etc/pam.d/runuser-l; then try runuser -l %s -c true", said, s.Owner, s.Owner)}
+	case code == 127 || notFound.MatchString(text):
+		return SetupError{"db2 or db2pd is not in the PATH of " + user, "let its profile read ~" + s.Owner + "/sqllib/db2profile, also for a login without a terminal"}
 	case has("No space left on device"):
 		return SetupError{"a disk of this host is full", "free some space in /tmp and on the root volume (df -h)"}
 	}
-	reply := ParseReply(output)
 	for _, m := range reply.Messages {
 		if why := setupMessage(s, m.Code); why != nil {
 			return why
 		}
-	}
-	if said := refusal(output); said != "" && len(reply.Messages) == 0 {
-		return SetupError{"this host runs no command as " + user, fmt.Sprintf(
-			"runuser says %q: look at the limits of %s (/etc/security/limits.conf), at its shell and at /etc/pam.d/runuser-l; then try runuser -l %s -c true", said, s.Owner, s.Owner)}
 	}
 	return nil
 }

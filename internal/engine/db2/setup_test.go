@@ -32,6 +32,8 @@ var probed = map[string]string{"database": "SAMPLE", "instance_owner": "db2inst1
 func TestProbeReplies(t *testing.T) {
 	const connected = "\n   Database Connection Information\n\n Database server        = DB2/LINUXX8664 11.5.9.0\n SQL authorization ID   = DB2INST1\n Local database alias   = SAMPLE\n\nDB20000I  The SQL command completed successfully.\n"
 	const done = "DB20000I  The SQL command completed successfully.\n"
+	const ended = "DB20000I  The TERMINATE command completed successfully.\n"
+	const locked = "SQL0911N  The current transaction has been rolled back because of a deadlock or timeout.\nReason code \"68\".  SQLSTATE=40001\n"
 	tests := []struct {
 		name   string
 		output string
@@ -39,11 +41,14 @@ func TestProbeReplies(t *testing.T) {
 		says   string // "" = committed
 		setup  bool   // nothing is known of the database
 	}{
-		{name: "committed", output: connected + done + done},
-		{name: "a lock is what a living database waits for", output: connected + "SQL0911N  The current transaction has been rolled back because of a deadlock or timeout.\nReason code \"68\".  SQLSTATE=40001\n", code: 4},
+		{name: "committed", output: connected + done + done + ended},
+		{name: "committed, after words of the login", output: "Last login: today\nrunuser: warning: cannot change directory to /home/x\nDB20000I  The profile's own.\n" + connected + done + done + ended},
+		{name: "committed, with a warning of the connection", output: "SQL1166W  Almost.\n" + connected + done + done + ended, code: 2},
+		{name: "its own row is locked: the commit of an earlier probe hangs", output: connected + locked + done + ended, code: 4, says: "earlier probe still hangs"},
+		{name: "not even where the code says nothing", output: connected + locked + done + ended, says: "earlier probe still hangs"},
 		{name: "another rollback", output: "SQL0911N  The current transaction has been rolled back because of a deadlock\nor timeout.  Reason code \"2\".  SQLSTATE=40001\n", code: 4, says: "SQL0911N"},
 		{name: "missing table", output: "DB21034E  The command was processed as an SQL statement because it was not a valid Command Line Processor command.  During SQL processing it returned:\nSQL0204N  \"HAPROBE.BEAT\" is an undefined name.  SQLSTATE=42704\n", code: 4, says: "no table HAPROBE.BEAT", setup: true},
-		{name: "missing row: nothing was written, so nothing is proven", output: connected + "SQL0100W  No row was found for FETCH, UPDATE or DELETE; or the result of a query is an empty table.  SQLSTATE=02000\n" + done, code: 1, says: "no row for node a", setup: true},
+		{name: "missing row: nothing was written, so nothing is proven", output: connected + "SQL0100W  No row was found for FETCH, UPDATE or DELETE; or the result of a query is an empty table.  SQLSTATE=02000\n" + done + ended, code: 1, says: "no row for node a", setup: true},
 		{name: "no right to write", output: "SQL0551N  The statement failed because the authorization ID does not have the required authorization\n", code: 4, says: "may not write table HAPROBE.BEAT", setup: true},
 		{name: "wrong credentials", output: "SQL30082N  Security processing failed with reason \"24\" (\"USERNAME AND/OR PASSWORD INVALID\").  SQLSTATE=08001\n", code: 4, says: "wrong credentials", setup: true},
 		{name: "unknown database", output: "SQL1013N  The database alias name or database name \"SAMPLE\" could not be found.  SQLSTATE=42705\n", code: 4, says: "knows no database SAMPLE", setup: true},
@@ -55,6 +60,17 @@ func TestProbeReplies(t *testing.T) {
 		{name: "the file system of the database is full", output: "SQL0968C  The file system is full.\n", code: 4, says: "df -h"},
 		{name: "the server is gone", output: "SQL1224N  The database manager is not able to accept new requests\n", code: 4, says: "SQL1224N"},
 		{name: "output without a message", output: "Segmentation fault\n", code: 139, says: "code 139"},
+		{name: "nothing at all", says: "confirms no commit"},
+		{name: "nothing but the login's words", output: "Last login: today\n", says: "confirms no commit"},
+		{name: "no message, code 1", code: 1, says: "confirms no commit"},
+		{name: "no message, code 3", output: "?\n", code: 3, says: "confirms no commit"},
+		{name: "cut off before the commit", output: connected + done, says: "confirms no commit"},
+		{name: "cut off before the end", output: connected + done + done, says: "confirms no commit"},
+		{name: "no reply to the commit", output: connected + done + ended, says: "confirms no commit"},
+		{name: "a warning in place of the commit's success", output: connected + done + "SQL0437W  Performance may be sub-optimal.\n" + ended, code: 2, says: "confirms no commit"},
+		{name: "runuser may not become the user", output: "runuser: cannot set user id: Resource temporarily unavailable\n", code: 1, says: "cannot set user id", setup: true},
+		{name: "runuser opens no session", output: "Last login: today\nrunuser: cannot open session: Permission denied\n", code: 1, says: "cannot open session", setup: true},
+		{name: "runuser finds no shell", output: "runuser: failed to execute /bin/ksh: No such file or directory\n", code: 127, says: "failed to execute /bin/ksh", setup: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,6 +99,8 @@ func TestViewOfBrokenHost(t *testing.T) {
 	}{
 		{"db2pd is not in PATH", report("timeout: failed to run command 'db2pd': No such file or directory"), "not in the PATH"},
 		{"no such user", report("runuser: user db2inst1 does not exist"), "no user db2inst1"},
+		{"runuser runs nothing", report("runuser: cannot set groups: Operation not permitted"), "cannot set groups"},
+		{"output of an unknown version, and a word of runuser", report("runuser: warning: cannot change directory to /home/x\nROLE: primary"), ""},
 		{"output of an unknown version", report("Database Member 0 -- Database SAMPLE -- Active\n\nROLE: primary, state: peer"), ""},
 		{"cut off by a full disk", "sh: 1: cannot create temp file: No space left on device\n", "disk of this host is full"},
 	}
@@ -106,6 +124,39 @@ func TestViewOfHungServer(t *testing.T) {
 	o := Local{Group: "orders", Shell: &answers{output: out}, Clock: clock.System()}.View(t.Context(), probed)
 	if o.Answer != failover.Silent || o.Trouble != "" || !strings.Contains(o.AnswerError, "no answer in time") {
 		t.Errorf("view: %s (%s), trouble %q", o.Answer, o.AnswerError, o.Trouble)
+	}
+}
+
+// TestViewOfHungDB2PD: a db2pd that its limit ended gave no answer, whatever the
+// login or db2pd itself had printed, and is no unknown version. A report of an
+// older document has no code.
+func TestViewOfHungDB2PD(t *testing.T) {
+	const banner = "Authorized use only. Last login: today"
+	for _, tt := range []struct {
+		name, printed, code string
+		want                failover.Answer
+	}{
+		{"ended by its limit", banner, "124", failover.Silent},
+		{"killed after its limit", banner, "137", failover.Silent},
+		{"nothing printed", "", "124", failover.Silent},
+		{"ended in the middle", primaryInPeer[:len(primaryInPeer)/2], "124", failover.Silent},
+		{"ended behind what looks whole", primaryInPeer, "137", failover.Silent},
+		{"an unknown version", banner, "0", failover.Unreadable},
+		{"an unknown version, in an older report", banner, "", failover.Unreadable},
+		{"an answer", banner + primaryInPeer, "0", failover.Answered},
+		{"an answer in an older report", primaryInPeer, "", failover.Answered},
+		{"an answer with db2pd's own code", primaryInPeer, "255", failover.Answered},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := "=== hadr host_time\n1561460187.000000000\n=== hadr db2pd\n" + tt.printed + "\n"
+			if tt.code != "" {
+				out += "=== hadr db2pd_code\n" + tt.code + "\n"
+			}
+			o := Local{Group: "orders", Shell: &answers{output: out + "=== hadr end\n"}, Clock: clock.System()}.View(t.Context(), probed)
+			if o.Answer != tt.want || tt.want == failover.Silent && (o.Trouble != "" || o.Role != failover.RoleUnknown || !strings.Contains(o.AnswerError, "no answer in time")) {
+				t.Errorf("view: %s (%s), role %q, trouble %q; want %s", o.Answer, o.AnswerError, o.Role, o.Trouble, tt.want)
+			}
+		})
 	}
 }
 

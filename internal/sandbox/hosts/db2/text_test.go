@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,7 @@ select SEQ from HAPROBE.BEAT where NODE='a';
 update HAPROBE.BEAT set SEQ=SEQ+1 where NODE='z';
 terminate;
 commit;
+echo The end, without a connection;
 `), []string{"-x", "+p", "-t"})
 		want := `
    Database Connection Information
@@ -124,6 +126,7 @@ SQL0100W  No row was found for FETCH, UPDATE or DELETE; or the result of a
 query is an empty table.  SQLSTATE=02000
 DB20000I  The TERMINATE command completed successfully.
 SQL1024N  A database connection does not exist.  SQLSTATE=08003
+The end, without a connection
 `
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Error(diff)
@@ -192,6 +195,55 @@ func TestLockTimeout(t *testing.T) {
 		close(release)
 		<-done
 	})
+}
+
+// A client that is killed while its commit waits for the log leaves the lock of
+// its row with the server until the log moves again; then the row is committed.
+func TestHungCommitKeepsItsLock(t *testing.T) {
+	inBubble(t, standard, func(t *testing.T, x *pair) {
+		x.up()
+		x.a.waitFor(db2.Peer, 10*time.Second)
+		const update = "connect to SAMPLE; set current lock timeout 3; update HAPROBE.BEAT set SEQ=SEQ+1 where NODE='a'; commit;"
+		seq := func() string {
+			var out bytes.Buffer
+			db2.CLP(context.Background(), x.a.env(&out, "connect to SAMPLE; select SEQ from HAPROBE.BEAT where NODE='a';"), []string{"-x", "-t"})
+			words := strings.Fields(out.String())
+			return words[len(words)-1]
+		}
+		ask := func(limit time.Duration) (string, time.Duration) {
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			defer cancel()
+			var out bytes.Buffer
+			began := time.Now()
+			db2.CLP(ctx, x.a.env(&out, update), []string{"-t", "+c"})
+			return out.String(), time.Since(began)
+		}
+		before := seq()
+		x.fab.CutBoth("a", "b")
+		x.a.waitFor(db2.DisconnectedPeer, 3*time.Minute)
+		if _, took := ask(19 * time.Second); took != 19*time.Second {
+			t.Fatalf("a commit that waits for the log returned after %s", took)
+		}
+		if out, took := ask(19 * time.Second); !strings.Contains(out, "SQL0911N") || took != 3*time.Second {
+			t.Errorf("behind it, after %s: %s", took, out)
+		}
+		x.a.waitFor(db2.Disconnected, 10*time.Minute)
+		if out, _ := ask(19 * time.Second); strings.Contains(out, "SQL0911N") {
+			t.Errorf("after the peer window: %s", out)
+		}
+		if a, b := number(t, before), number(t, seq()); b != a+2 {
+			t.Errorf("the row went from %d to %d, want both commits", a, b)
+		}
+	})
+}
+
+func number(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // heldInput gives a text and then waits.
