@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,36 +18,90 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 )
 
-// vow is a file of the node: what systemd has to fence if the agent hangs.
-type vow struct{ file string }
+// vow is a file of the node: what has to be fenced if the agent hangs, or can't
+// read the record after a start. It lies where a reboot, which ends every
+// database, takes it away
+// (https://www.freedesktop.org/software/systemd/man/latest/file-hierarchy.html#/run/),
+// and where no disk that hangs keeps an agent from its fence.
+type vow struct {
+	file   string
+	clock  clock.Clock
+	uptime func() (time.Duration, error) // of the host
+}
 
 // vowed is what it holds.
 type vowed struct {
 	Engine   string            `json:"engine"`
 	Settings map[string]string `json:"settings"`
 	Limit    time.Duration     `json:"limit_ns"`
+	// Due is when the fence begins, counted from the start of the host: no
+	// correction moves that clock, and each agent reads the same one.
+	Due time.Duration `json:"due_ns"`
 }
 
-func (n node) vow(root string) vow {
-	return vow{filepath.Join(root, "/var/lib/hadr", n.group, "self-fence")}
+func (n node) vow(root string, c clock.Clock) vow {
+	return vow{filepath.Join(root, "/run/hadr", n.group, "self-fence"), c, uptime}
+}
+
+// uptime is how long this host has been running, suspended or not
+// (https://man7.org/linux/man-pages/man5/proc_uptime.5.html).
+func uptime() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	seconds, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		return 0, fmt.Errorf("/proc/uptime: %w", err)
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
 }
 
 // Keep implements agent.Vow.
-func (v vow) Keep(engine string, settings map[string]string, limit time.Duration) error {
-	text, err := json.Marshal(vowed{engine, settings, limit})
+func (v vow) Keep(p agent.Promise) error {
+	up, err := v.uptime()
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(v.file), 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(v.file+".tmp", text, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(v.file+".tmp", v.file)
+		err = v.write(vowed{p.Engine, p.Settings, p.Limit, up + clock.Real(v.clock, p.Left)})
 	}
 	if err != nil {
 		return fmt.Errorf("keeping what has to be fenced: %w", err)
 	}
 	return nil
+}
+
+func (v vow) write(what vowed) error {
+	text, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(v.file), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(v.file+".tmp", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(v.file+".tmp", v.file)
+}
+
+// Kept implements agent.Vow.
+func (v vow) Kept() (*agent.Promise, error) {
+	text, err := os.ReadFile(v.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // nothing has to be fenced
+	}
+	var what vowed
+	if err == nil {
+		err = json.Unmarshal(text, &what)
+	}
+	var up time.Duration
+	if err == nil {
+		up, err = v.uptime()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what has to be fenced: %w", err)
+	}
+	return &agent.Promise{Engine: what.Engine, Settings: what.Settings, Limit: what.Limit, Left: clock.Virtual(v.clock, what.Due-up)}, nil
 }
 
 // Lift implements agent.Vow.
@@ -73,33 +129,22 @@ func fenceCommand(n *node) *cobra.Command {
 			if err != nil || os.Getenv("SERVICE_RESULT") != hung {
 				return err
 			}
-			return n.vow(os.Getenv("HADR_ROOT")).fulfil(cmd.Context(), func(kind string) (agent.Database, error) { return n.database(kind, c) })
+			return n.vow(os.Getenv("HADR_ROOT"), c).fulfil(cmd.Context(), func(kind string) (agent.Database, error) { return n.database(kind, c) })
 		},
 	}
 }
 
-// fulfil does what the agent can't do any more.
+// fulfil does what the agent can't do any more, at once: how long it has hung is
+// not known.
 func (v vow) fulfil(ctx context.Context, open func(engine string) (agent.Database, error)) error {
-	text, err := os.ReadFile(v.file)
-	if errors.Is(err, fs.ErrNotExist) {
+	promise, err := v.Kept()
+	if err != nil {
+		return fmt.Errorf("%w: stop the database by hand", err)
+	}
+	if promise == nil {
 		return nil
 	}
-	var what vowed
-	if err == nil {
-		err = json.Unmarshal(text, &what)
-	}
-	if err != nil {
-		return fmt.Errorf("reading what has to be fenced: %w: stop the database by hand", err)
-	}
-	database, err := open(what.Engine)
-	if err != nil {
-		return err
-	}
-	fencer, ok := database.(agent.Fencer)
-	if !ok {
-		return fmt.Errorf("the engine %s can't fence itself: stop the database by hand", what.Engine)
-	}
-	if _, err := fencer.Fence(ctx, what.Settings, what.Limit); err != nil {
+	if _, err := promise.Fulfil(ctx, open); err != nil {
 		return fmt.Errorf("%w: stop the database by hand", err)
 	}
 	return v.Lift()

@@ -60,7 +60,7 @@ func (n node) run(ctx context.Context) error {
 		Endpoint: endpoint(),
 		Offset:   server,
 		Takeover: agent.Function{API: lambda.NewFromConfig(cfg)},
-		Vow:      n.vow(os.Getenv("HADR_ROOT")),
+		Vow:      n.vow(os.Getenv("HADR_ROOT"), c),
 		Watchdog: clock.Virtual(c, manager.watchdog),
 		Clock:    c,
 		Log:      slog.New(slog.NewJSONHandler(os.Stderr, nil)),

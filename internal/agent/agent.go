@@ -142,19 +142,13 @@ const (
 // Run measures until ctx ends. It returns an error if the declaration changed
 // in a way that needs a new start.
 func (a *Agent) Run(ctx context.Context) error {
-	for {
-		a.beat("start", startPause+2*writeLimit)
-		err := a.refresh(ctx)
-		if err == nil {
-			break
-		}
-		a.raise("declaration", err)
-		if a.Clock.Sleep(ctx, startPause) != nil {
-			return nil
-		}
+	if !a.start(ctx) {
+		return nil
 	}
-	a.done("start")
 	d := a.declaration()
+	if !d.probe.SelfFencing {
+		a.liftVow()
+	}
 	if err := a.open(d); err != nil {
 		return err
 	}
@@ -216,15 +210,20 @@ func (a *Agent) mono() time.Duration {
 
 // open chooses the database by the engine on the record.
 func (a *Agent) open(d declaration) error {
-	if a.Database != nil {
-		return nil
-	}
-	database, err := a.Open(d.state.Config.Engine)
+	database, err := a.database(d.state.Config.Engine)
 	if err != nil {
 		return fmt.Errorf("group %s: %w: update hadr-agent", a.Group, err)
 	}
 	a.Database = database
 	return nil
+}
+
+// database is that of an engine, unless one is given.
+func (a *Agent) database(engine string) (Database, error) {
+	if a.Database != nil {
+		return a.Database, nil
+	}
+	return a.Open(engine)
 }
 
 // usable refuses a lease whose timing is unsafe.

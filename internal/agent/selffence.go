@@ -17,36 +17,29 @@ type Fencer interface {
 	Fence(ctx context.Context, settings map[string]string, limit time.Duration) (how string, err error)
 }
 
-// Vow keeps what has to be fenced for this agent if it hangs, on this host: who
-// kills a hung agent can ask nobody.
-type Vow interface {
-	// Keep says that the database of an engine has to be fenced within a limit.
-	Keep(engine string, settings map[string]string, limit time.Duration) error
-	// Lift says that nothing has to.
-	Lift() error
-}
-
 // selfFence ends the database of a primary that can't renew its lease, before
 // anybody else may take it. It counts from the sending of the last good renewal,
 // on the agent's stopwatch, whatever kept the next one from being good: the
 // network, the record, a seal, or the database itself.
 type selfFence struct {
-	mu      sync.Mutex
-	began   time.Duration // since when this agent has seen its database be the recorded primary without a lease
-	waiting bool          // began counts
-	ended   time.Duration // the renewal after which it was fenced, or gave its role up in order
-	done    bool          // ended counts
-	vowed   bool
+	mu        sync.Mutex
+	began     time.Duration // since when this agent has seen its database be the recorded primary without a lease
+	waiting   bool          // began counts
+	ended     time.Duration // the renewal after which it was fenced, or gave its role up in order
+	done      bool          // ended counts
+	vow       *vowed        // nil: not known, as at a start
+	inherited bool          // an agent before this one has vowed, and that is not settled yet
 }
 
 // due reports whether the database must be fenced now. renewed is when the last
 // good renewal was sent, if ever; primary and recorded say what the last view and
-// the last declaration show of this node.
+// the last declaration show of this node. What an agent before this one has vowed
+// counts like the record: a takeover may have changed that while no agent ran.
 func (f *selfFence) due(now, after, renewed time.Duration, ever, primary, recorded bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !ever { // this agent has just started, and may have held the lease before
-		if !primary || !recorded {
+		if !primary || !recorded && !f.inherited {
 			f.waiting = false
 			return false
 		}
@@ -102,10 +95,10 @@ func (a *Agent) fenceIfDue(ctx context.Context, d declaration) {
 	case suspended, // whoever watches does not count its silence (R6)
 		fresh && o.Answer == failover.Answered && o.Role == failover.RoleStandby: // its role was moved in order
 		a.selfFence.end(renewed)
-		a.vow(d, false)
+		a.liftVow()
 		return
 	case ever && !a.selfFence.over(renewed):
-		a.vow(d, true)
+		a.keepVow(d, renewed)
 	}
 	if d.movesInOrder() { // nobody is primary before this one has stopped
 		renewed, ever = max(renewed, d.refreshed), true
@@ -139,31 +132,7 @@ func (a *Agent) fence(ctx context.Context, d declaration, renewed, limit time.Du
 	a.clear("self-fence")
 	a.Log.Warn("the database is fenced", "group", a.Group, "node", a.Node, "epoch", d.state.Epoch, "how", how)
 	a.selfFence.end(renewed)
-	a.vow(d, false)
-}
-
-// vow keeps or lifts the agent's vow, where that is new.
-func (a *Agent) vow(d declaration, keep bool) {
-	f := &a.selfFence
-	f.mu.Lock()
-	same := f.vowed == keep
-	f.mu.Unlock()
-	if a.Vow == nil || same {
-		return
-	}
-	var err error
-	if keep {
-		err = a.Vow.Keep(d.state.Config.Engine, d.settings(), d.probe.SelfFence().Limit)
-	} else {
-		err = a.Vow.Lift()
-	}
-	a.settle("vow", err)
-	if err != nil {
-		return // the next tick tries again
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.vowed = keep
+	a.liftVow()
 }
 
 // renewal returns when the last good renewal was sent, whether there ever was

@@ -19,21 +19,42 @@ type fencing struct {
 	fenceErr error
 	limit    time.Duration
 	vows     []string
+	kept     *Promise
+	due      []time.Time // of each vow that was kept
+	forgoes  bool        // self-fencing is not declared any more
 }
 
-func (f *fencing) Keep(_ string, settings map[string]string, _ time.Duration) error {
-	f.vows = append(f.vows, "kept")
+func (f *fencing) Keep(p Promise) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.vowed("kept")
+	f.kept, f.due = &p, append(f.due, time.Now().Add(p.Left))
 	return nil
 }
 
 func (f *fencing) Lift() error {
-	f.vows = append(f.vows, "lifted")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.vowed("lifted")
+	f.kept = nil
 	return nil
 }
 
+func (f *fencing) Kept() (*Promise, error) { return f.kept, nil }
+
+// vowed notes what became of the vow, where that is new.
+func (f *fencing) vowed(what string) {
+	if n := len(f.vows); n == 0 || f.vows[n-1] != what {
+		f.vows = append(f.vows, what)
+	}
+}
+
 func (f *fencing) ReadProbe(ctx context.Context, group, node string) (statetable.Probe, error) {
+	if f.reach(ctx); ctx.Err() != nil {
+		return statetable.Probe{}, context.Cause(ctx)
+	}
 	p, err := f.host.ReadProbe(ctx, group, node)
-	p.SelfFencing = true
+	p.SelfFencing = !f.forgoes
 	return p, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
@@ -189,7 +190,7 @@ func describe(area string, err error) trouble {
 		return t("no function", true, "%v: run terraform apply", err)
 	case awsclient.IsNotFound(err):
 		return t("no table", true, "%v: there is no such table in this Region: check HADR_TABLE and AWS_REGION", err)
-	case strings.Contains(err.Error(), "no space left on device"):
+	case errors.Is(err, syscall.ENOSPC): // the agent's own: what a database says of its disk is its failure
 		return t("disk full", true, "%v: free some space", err)
 	}
 	return t(unnamed, area != "probe" && area != "view", "%v", err)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,6 +94,21 @@ func TestBadInput(t *testing.T) {
 				return errors.New("SQL0968C its file system is full: free some space (df -h)")
 			}
 		}, says: "its file system is full", fix: "free some space", bad: true},
+		{name: "the log's file system is full: PostgreSQL fails", change: func(h *host) {
+			h.probe = func(context.Context) error {
+				return errors.New(`a file system of the server is full: free some space (df -h): ERROR: could not extend file "base/5/16385": No space left on device (SQLSTATE 53100)`)
+			}
+		}, says: "No space left on device", fix: "free some space", bad: true},
+		{name: "a database that words it as the host does fails, too", change: func(h *host) {
+			h.probe = func(context.Context) error { return errors.New("ERROR: no space left on device") }
+		}, says: "no space left on device", bad: true},
+		{name: "a standby of PostgreSQL can't keep its files", change: func(h *host) {
+			h.view = failover.Observation{Answer: failover.Answered, Role: failover.RoleStandby, Database: failover.DatabaseActive, Fitness: failover.Fit,
+				Trouble: "this host can't keep in /var/lib/hadr when it last heard of its primary (no space left on device): free some space there (df -h)"}
+		}, says: "can't keep in /var/lib/hadr", fix: "free some space", onRecord: true, suspends: true},
+		{name: "the host has no room for a bound address", change: func(h *host) {
+			h.vip, h.bindErr = "10.99.0.1", &fs.PathError{Op: "write", Path: "/run/hadr", Err: syscall.ENOSPC}
+		}, says: "no space left on device", fix: "free some space", onRecord: true},
 		{name: "db2 is not in PATH", change: func(h *host) {
 			h.probe = func(context.Context) error {
 				return setupError{"db2 is not in the PATH of user db2inst1", "let its profile read db2profile"}

@@ -1,6 +1,7 @@
 package postgresql
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -185,6 +186,9 @@ const (
 // and what a human does about it; "" if it may.
 func unfit(s Settings, node string, c Contact, r Report) (why, next string) {
 	since := s.proven(c, r)
+	if full, ok := errors.AsType[SetupError](setupOfFiles(r)); ok {
+		return full.Setup()
+	}
 	switch {
 	case r.Database.Paused:
 		return "its replay is paused: somebody holds it at an older state", "SELECT pg_wal_replay_resume() on it"

@@ -88,10 +88,7 @@ func (l Local) kill(ctx context.Context, data string) error {
 		if err == nil && len(pids) == 0 {
 			return nil
 		}
-		if err == nil {
-			err = killProcesses(pids)
-		}
-		if err != nil {
+		if err := errors.Join(killProcesses(pids), err); err != nil {
 			return fmt.Errorf("killing the server in %s: %w", data, err)
 		}
 		if err := l.Clock.Sleep(ctx, killPause); err != nil {

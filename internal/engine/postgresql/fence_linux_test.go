@@ -2,9 +2,13 @@ package postgresql
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +25,12 @@ func (deaf) Run(context.Context, string) (string, int, error) {
 // stand starts a process that looks like a server in a data directory.
 func stand(t *testing.T, name, dir string) *exec.Cmd {
 	t.Helper()
+	return standAs(t, name, dir, nil)
+}
+
+// standAs starts it as another user.
+func standAs(t *testing.T, name, dir string, as *syscall.Credential) *exec.Cmd {
+	t.Helper()
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
 		t.Skip(err)
@@ -35,6 +45,7 @@ func stand(t *testing.T, name, dir string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(t.Context(), program, "60")
 	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	if err := cmd.Start(); err != nil {
 		t.Skipf("a copy of sleep can't be run: %v", err)
 	}
@@ -88,4 +99,70 @@ func TestFenceOfNoServer(t *testing.T) {
 	if _, err := l.Fence(t.Context(), settings, time.Second/2); err == nil {
 		t.Error("a limit of half a second is allowed")
 	}
+}
+
+// rights is an environment variable that makes TestFenceWithTheRightsOfItsUnit
+// look for a server, instead of starting itself with fewer rights.
+const rights = "HADR_TEST_LOOK_IN"
+
+// The unit of the agent takes rights of root away. Those that it leaves have to
+// do for finding a server that runs as another user, and a server of a third one
+// must not be in the way.
+func TestFenceWithTheRightsOfItsUnit(t *testing.T) {
+	if data := os.Getenv(rights); data != "" {
+		pids, err := serverProcesses(data)
+		fmt.Printf("found %v, %v.\n", pids, err)
+		return
+	}
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil || os.Geteuid() != 0 {
+		t.Skipf("needs root and setpriv: %v", err)
+	}
+	const owner, third = 65534, 65533
+	server := standAs(t, "postgres", owned(t, owner), &syscall.Credential{Uid: owner, Gid: owner})
+	standAs(t, "postgres", owned(t, third), &syscall.Credential{Uid: third, Gid: third})
+	full := unitRights(t)
+	blind := strings.Replace(full, ",+sys_ptrace", "", 1)
+	tests := []struct{ name, rights, data, says string }{
+		{"the server of a directory", full, server.Dir, fmt.Sprintf("found [%d], <nil>.", server.Process.Pid)},
+		{"a directory without one", full, t.TempDir(), "found [], <nil>."},
+		{"without the right to look nothing is claimed", blind, server.Dir, "with CAP_SYS_PTRACE"},
+		{"nor are servers of other users in the way", blind, owned(t, 65532), "found [], <nil>."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), setpriv, "--bounding-set", tt.rights, os.Args[0], "-test.run", "^TestFenceWithTheRightsOfItsUnit$")
+			cmd.Env = append(os.Environ(), rights+"="+tt.data)
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), tt.says) {
+				t.Errorf("%v: %s\nwant %q", err, out, tt.says)
+			}
+		})
+	}
+}
+
+// unitRights are those that the unit of the agent leaves to root, in the words of
+// setpriv.
+func unitRights(t *testing.T) string {
+	t.Helper()
+	unit, err := os.ReadFile("../../../cmd/hadr-agent/package/hadr-agent.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(unit)) {
+		if set, ok := strings.CutPrefix(strings.TrimSpace(line), "CapabilityBoundingSet="); ok {
+			return "-all,+" + strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(set, "CAP_", ""), " ", ",+"))
+		}
+	}
+	t.Fatal("the unit names no rights")
+	return ""
+}
+
+// owned is a directory of another user, who can also reach its neighbours.
+func owned(t *testing.T, uid int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chown(dir, uid, uid)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
@@ -72,6 +71,9 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 func (l Local) conclude(ctx context.Context, o *failover.Observation, s Settings, r Report) {
 	assess(o, s, l.Node, r)
 	silent(o, r)
+	if why := setupOfFiles(r); why != nil {
+		o.Trouble = why.Error()
+	}
 	if r.Stopped != "" && o.Database == failover.DatabaseActive {
 		l.forget(ctx)
 	}
@@ -92,8 +94,9 @@ func (l Local) forget(ctx context.Context) {
 	_, _, _ = l.Shell.Run(ctx, `rm -f "${HADR_ROOT:-}/var/lib/hadr/`+l.Group+`/stopped"`+"\n")
 }
 
-// probeLockTimeout is how long a probe waits for a lock on its own row, which
-// nobody but a probe before it takes.
+// probeLockTimeout is how long a probe waits for a lock on its own row. Nobody
+// but a probe before it takes that one, so that waiting in vain says that a
+// commit hangs.
 const probeLockTimeout = "3s"
 
 // Probe commits the row of this node in a table of its own, haprobe.beat, over
@@ -110,7 +113,7 @@ func (l Local) Probe(ctx context.Context, node string, settings map[string]strin
 		return why
 	}
 	if err != nil && !errors.As(err, new(SetupError)) {
-		return fmt.Errorf("probing database %s: %w", s.Database, err)
+		return fmt.Errorf("probing database %s: %w", s.Database, remedied(err))
 	}
 	return err
 }
@@ -124,11 +127,7 @@ func (l Local) beat(ctx context.Context, s Settings, node string) error {
 	// over by then.
 	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }()
 	tag, err := c.Exec(ctx, `UPDATE haprobe.beat SET seq = seq + 1, ts = clock_timestamp() WHERE node = $1`, node)
-	var refused *pgconn.PgError
-	switch {
-	case errors.As(err, &refused) && refused.Code == "55P03": // lock_not_available: what a living database does
-		return nil
-	case err == nil && tag.RowsAffected() != 1:
+	if err == nil && tag.RowsAffected() != 1 {
 		return SetupError{fmt.Sprintf("table haprobe.beat has %d rows for node %s", tag.RowsAffected(), node), "insert one: " + guide}
 	}
 	return err

@@ -3,6 +3,8 @@ package postgresql_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +80,46 @@ func (g *group) sessionsSeeTheSame() {
 			g.t.Errorf("node %s by its script and by a session (-script +session):\n%s", n.ID, diff)
 		}
 	}
+}
+
+// R5: a server that hangs in the commit of one probe answers the next ones that
+// their row is locked. None of them is good.
+func TestProbeOfALockedRow(t *testing.T) {
+	g := newGroup(t, postgresql.Async)
+	hangs, err := g.A.Connect(g.within(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = hangs.Close(context.WithoutCancel(t.Context())) }()
+	if _, err := hangs.Exec(g.within(patience), "BEGIN; UPDATE haprobe.beat SET seq = seq WHERE node = 'a'"); err != nil {
+		t.Fatal(err)
+	}
+	err = g.local(nodeA).Probe(g.within(patience), "a", g.settings)
+	if _, setup := errors.AsType[agent.SetupError](err); err == nil || setup || !strings.Contains(err.Error(), "pg_stat_activity") {
+		t.Errorf("probe of a locked row: %v, of the setup: %t", err, setup)
+	}
+	if _, err := hangs.Exec(g.within(patience), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.local(nodeA).Probe(g.within(patience), "a", g.settings); err != nil {
+		t.Errorf("probe of a free row: %v", err)
+	}
+}
+
+// A standby whose script can't keep what it must know later is not fit.
+func TestStandbyWithoutRoomForItsFiles(t *testing.T) {
+	g := newGroup(t, postgresql.Sync)
+	state := filepath.Join(g.B.Root, "var/lib/hadr/orders")
+	if err := os.Chmod(state, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if o := g.observe(nodeB); o.Fitness != failover.Unfit || !strings.Contains(o.FitnessWhy, "Permission denied") || !strings.Contains(o.FitnessNext, "let root write there") {
+		t.Errorf("a standby that keeps nothing: %+v", o)
+	}
+	if err := os.Chmod(state, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g.eventually(nodeB, "a fit standby", fit)
 }
 
 // noShell starts nothing.

@@ -111,6 +111,7 @@ type Report struct {
 
 	Contact Contact
 	Waiting Waiting
+	Unkept  string // why the two can't be kept, "" = they can
 }
 
 // ParseReport reads the output of the status document.
@@ -123,7 +124,7 @@ func ParseReport(output string) (Report, error) {
 		HostTime: document.Time(s["host_time"]), Table: s["table"], Promoting: document.Time(s["promoting"]),
 		Rewinding: s["rewinding"] != "", Stopped: s["stopped"], Answer: s["database"],
 		Runs: s["server"] != "down", Starts: s["server"] == "starts", OnDisk: s["on_disk"],
-		Contact: parseContact(s["contact"]), Waiting: parseWaiting(s["synchronous"]),
+		Contact: parseContact(s["contact"]), Waiting: parseWaiting(s["synchronous"]), Unkept: s["unkept"],
 	}
 	r.Epoch, _ = strconv.ParseUint(s["epoch"], 10, 64)
 	if _, failed := s["server"]; !failed {

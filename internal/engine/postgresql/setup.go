@@ -42,12 +42,47 @@ func setupOfProbe(s Settings, err error) error {
 	return nil
 }
 
+// remedied adds to a failure of the database what a person does about it. It
+// stays a failure: only a row that is committed says that a server commits (R5),
+// and a server may hang in the commit of one probe while it answers the next
+// ones that their row is locked.
+func remedied(err error) error {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	switch refused.Code {
+	case "55P03": // lock_not_available
+		return fmt.Errorf("the row of this node is locked by an earlier probe whose commit hangs, or by somebody else: look for application_name hadr-agent in pg_stat_activity, and for haprobe.beat in pg_locks: %w", err)
+	case "53100": // disk_full
+		return fmt.Errorf("a file system of the server is full: free some space (df -h): %w", err)
+	}
+	return err
+}
+
+// setupOfFiles recognises a standby that can't keep what it must know once its
+// primary is gone, nil if it can.
+func setupOfFiles(r Report) error {
+	if r.Unkept == "" {
+		return nil
+	}
+	said := strings.Split(r.Unkept, ": ")
+	return SetupError{
+		fmt.Sprintf("this host can't keep in %s when it last heard of its primary (%s)", stateDirectory, said[len(said)-1]),
+		"free some space there (df -h), and let root write there",
+	}
+}
+
 // setupOfView recognises output of a host that is not set up for the agent, nil
 // if it is. A server that does not run has no socket, which is no fault of the
 // setup.
 func setupOfView(s Settings, output string, runs bool) error {
 	text := strings.Join(strings.Fields(output), " ")
 	switch {
+	// Of an output that is cut off nothing else is known; in a whole one the server
+	// may have said that.
+	case strings.Contains(text, "No space left on device") && !strings.Contains(text, "=== hadr end"):
+		return SetupError{"a disk of this host is full", "free some space in /tmp and on the root volume (df -h)"}
 	case strings.Contains(text, s.Bin+"/psql") && (strings.Contains(text, "No such file") || strings.Contains(text, "not found")):
 		return SetupError{"there is no psql in " + s.Bin, "correct bin_directory of the group"}
 	case strings.Contains(text, "user "+s.Owner+" does not exist"):

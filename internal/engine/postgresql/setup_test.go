@@ -48,6 +48,8 @@ func TestSetupOfView(t *testing.T) {
 		{`psql: error: connection to server on socket "/run/pg/.s.PGSQL.5432" failed: No such file or directory`, "no socket"},
 		{`psql: error: connection to server on socket "/run/pg/.s.PGSQL.5432" failed: Connection refused`, ""},
 		{`psql: error: connection to server on socket "/run/pg/.s.PGSQL.5432" failed: FATAL:  the database system is starting up`, ""},
+		{"sh: 1: cannot create temp file for here document: No space left on device", "disk of this host is full"},
+		{"=== hadr database\npsql: error: FATAL:  could not write init file: No space left on device\n=== hadr end", ""}, // its own failure
 		{"", ""},
 	}
 	for _, tt := range tests {

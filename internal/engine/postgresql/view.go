@@ -100,36 +100,46 @@ func (l Local) look(ctx context.Context, s Settings) (r Report, ok bool) {
 	if err != nil {
 		return Report{}, false
 	}
-	kept := keptFiles(filepath.Join(l.Root+"/var/lib/hadr", l.Group))
-	now := l.Clock.Now()
-	if rec := db.Receiver; rec != nil && rec.Status == "streaming" && !rec.Heard.IsZero() {
-		heard := fmt.Sprintf("%s %d", seconds1970(rec.Heard.Time), max(0, rec.Flushed.behind(rec.PrimaryEnd)))
-		if kept.write("contact", heard) != nil {
-			return Report{}, false
-		}
-		l.askPrimary(ctx, s, kept, now)
+	kept := keptFiles(filepath.Join(l.Root+stateDirectory, l.Group))
+	unkept := ""
+	if err := l.keepContact(ctx, s, db, kept); err != nil {
+		unkept = err.Error()
 	}
 	epoch, _ := strconv.ParseUint(kept.read("epoch"), 10, 64)
 	return Report{
 		HostTime: l.Clock.Now(), Table: kept.read("table"), Epoch: epoch, Promoting: document.Time(kept.read("promoting")),
 		Rewinding: kept.read("rewinding") != "", Stopped: kept.read("stopped"), Database: db, Answer: string(answer), Runs: true,
-		Contact: parseContact(kept.read("contact")), Waiting: parseWaiting(kept.read("synchronous")),
+		Contact: parseContact(kept.read("contact")), Waiting: parseWaiting(kept.read("synchronous")), Unkept: unkept,
 	}, true
 }
 
+// keepContact keeps what a standby must know once its primary is gone. An error
+// says that it could not be kept.
+func (l Local) keepContact(ctx context.Context, s Settings, db *Database, kept keptFiles) error {
+	now := l.Clock.Now()
+	rec := db.Receiver
+	if rec == nil || rec.Status != "streaming" || rec.Heard.IsZero() {
+		return nil
+	}
+	heard := fmt.Sprintf("%s %d", seconds1970(rec.Heard.Time), max(0, rec.Flushed.behind(rec.PrimaryEnd)))
+	return errors.Join(kept.write("contact", heard), l.askPrimary(ctx, s, kept, now))
+}
+
 // askPrimary keeps the primary's answer to whether commits wait for a standby.
-func (l Local) askPrimary(ctx context.Context, s Settings, kept keptFiles, now time.Time) {
+// Where it gives none, the one before ages.
+func (l Local) askPrimary(ctx context.Context, s Settings, kept keptFiles, now time.Time) error {
 	host, port := s.peer(l.Node)
 	before := parseWaiting(kept.read("synchronous"))
 	if ago := now.Sub(before.Asked); host == "none" || before.Names != "" && ago >= 0 && ago < askPause {
-		return
+		return nil
 	}
 	ctx, cancel := clock.WithTimeout(ctx, l.Clock, sessionLimit)
 	defer cancel()
 	names, commit, err := waitingOf(ctx, fmt.Sprintf("host=%s port=%s user=%s sslmode=%s application_name=hadr-agent", host, port, s.User, s.SSLMode))
-	if err == nil {
-		_ = kept.write("synchronous", seconds1970(now)+"\n"+names+"\n"+commit) // the old answer ages
+	if err != nil {
+		return nil //nolint:nilerr // a primary that is gone is what a standby is for
 	}
+	return kept.write("synchronous", seconds1970(now)+"\n"+names+"\n"+commit)
 }
 
 // waitingOf asks a primary for a walsender, which answers SHOW and asks for no
@@ -162,6 +172,9 @@ func waitingOf(ctx context.Context, address string) (names, commit string, err e
 
 // seconds1970 is a time as date +%s.%N prints it.
 func seconds1970(t time.Time) string { return fmt.Sprintf("%d.%09d", t.Unix(), t.Nanosecond()) }
+
+// stateDirectory is where a node keeps what it knows of itself, by group.
+const stateDirectory = "/var/lib/hadr"
 
 // keptFiles is the directory with what a node keeps for itself.
 type keptFiles string

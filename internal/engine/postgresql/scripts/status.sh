@@ -26,15 +26,16 @@ asked_lately() {
 [ -d "$state" ] || mkdir -p "$state"
 answer=$(sql 2 "$status_sql")
 now=$(date +%s.%N)
+unkept=
 contact=$(printf '%s\n' "$answer" | sed -n 's/^contact //p')
 if [ -n "$contact" ]; then
-	keep contact "$contact"
+	unkept=$(keep contact "$contact" 2>&1)
 	if [ "$peer_host" != none ] && ! asked_lately; then
 		heard=$now
 		# A walsender answers SHOW, and asks for no database
 		# (https://www.postgresql.org/docs/15/protocol-replication.html).
 		names=$(as_owner 2 "$bin/psql -XAtq -d 'host=$peer_host port=$peer_port user=$replication_user sslmode=$sslmode replication=true connect_timeout=2' -c 'SHOW synchronous_standby_names' -c 'SHOW synchronous_commit'" </dev/null 2>/dev/null) &&
-			keep synchronous "$(printf '%s\n%s' "$heard" "$names")"
+			unkept=$unkept$(keep synchronous "$(printf '%s\n%s' "$heard" "$names")" 2>&1)
 		now=$(date +%s.%N)
 	fi
 fi
@@ -48,6 +49,8 @@ mark rewinding
 mark stopped
 mark contact
 mark synchronous
+section unkept # why the last two can't be
+printf '%s\n' "$unkept"
 section database
 printf '%s\n' "$answer" | sed '/^contact /d'
 case "$answer" in
