@@ -47,7 +47,8 @@ const unmeasured = 25 * time.Second
 // unprotected reports whether a commit was acknowledged by a node whose clock had
 // just jumped. Such a primary may take its window for over, and nobody can know of
 // it yet: that breaks the assumption A2, which docs/guides/guarantees.md names. A
-// clock that is off for longer is measured, and must have been minded.
+// clock that is off for longer is measured, unless nothing comes of its node, and
+// must have been minded.
 func (p *player) unprotected(a demo.Ack) bool {
 	return slices.ContainsFunc([]string{"a", "b"}, func(node string) bool {
 		return p.stage.NodeName(node) == a.Node && p.story.justJumped(node, a.At.Sub(p.began))
@@ -59,8 +60,38 @@ func (p *player) unprotected(a demo.Ack) bool {
 func (s Story) justJumped(node string, at time.Duration) bool {
 	return slices.ContainsFunc(s.Incidents, func(i Incident) bool {
 		return i.Fault != nil && i.Fault.Kind == fault.ClockOffset && i.Fault.Selector.Instance == node &&
-			time.Duration(i.Fault.Effect.Delay).Abs() > failover.DefaultMaxClockOffset && at >= i.At && at < i.At+unmeasured
+			time.Duration(i.Fault.Effect.Delay).Abs() > failover.DefaultMaxClockOffset && at >= i.At && at < s.measured(node, i.At)
 	})
+}
+
+// measured is when others know at the latest that a node's clock has jumped: a node
+// that is cut off or stands still tells nothing.
+func (s Story) measured(node string, jump time.Duration) time.Duration {
+	known := jump + unmeasured
+	for _, i := range s.Incidents { // in the order of their times
+		end := s.Length
+		if i.For > 0 {
+			end = min(end, i.At+i.For)
+		}
+		if i.mutes(node) && i.At < known {
+			known = max(known, end+unmeasured)
+		}
+	}
+	return known
+}
+
+// mutes reports whether an incident keeps a node's agent from telling anything.
+func (i Incident) mutes(node string) bool {
+	if i.Fault == nil {
+		return false
+	}
+	switch e := i.Fault.Effect; i.Fault.Kind {
+	case fault.Cut:
+		return e.Peer == "" && (e.Place == node || e.Place == demo.Region+node)
+	case fault.Freeze:
+		return e.Process == "" && i.Fault.Selector.Instance == node
+	}
+	return false
 }
 
 func (p *player) auditEndpoint(ctx context.Context, state failover.State) error {
