@@ -78,8 +78,12 @@ func unsealed(l failover.Lease) failover.Lease {
 }
 
 // looksPerRenewal is how often a lease is looked at for each time that it is
-// renewed; detection.Model says the same.
-const looksPerRenewal = 2
+// renewed, and longestLook is what lies between two looks at most; detection.Model
+// says the same.
+const (
+	looksPerRenewal = 2
+	longestLook     = time.Second
+)
 
 // watch looks at the primary's lease until the next tick, and reports what is
 // suspicious: more often than it is renewed, as what a renewal is seen late is
@@ -91,7 +95,7 @@ func (a *Agent) watch(ctx context.Context) {
 	for {
 		left := a.readOther(ctx, d)
 		a.suspect(ctx, d)
-		pause := d.probe.LeaseInterval / looksPerRenewal
+		pause := min(d.probe.LeaseInterval/looksPerRenewal, longestLook)
 		if left > 0 {
 			pause = min(pause, left)
 		}

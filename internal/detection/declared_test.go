@@ -68,7 +68,7 @@ func TestDeclaredLease(t *testing.T) {
 	l := NewModel().Lease(20*time.Second, 5*time.Second)
 	d.Lease = &l
 	sets, _, err := NewModel().Sets(d)
-	if err != nil || len(sets) != 2 || sets[1].Name != "c0+lease 20 s/5 s" || sets[1].Worst(Host) != 22500*time.Millisecond || sets[1].Composites != 1 {
+	if err != nil || len(sets) != 2 || sets[1].Name != "c0+lease 20 s/5 s" || sets[1].Worst(Host) != 21*time.Second || sets[1].Composites != 1 {
 		t.Errorf("sets %+v, %v", sets, err)
 	}
 }

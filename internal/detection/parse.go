@@ -17,7 +17,7 @@ const maxSetLength = 1000
 // ParseSet reads a set of detectors:
 //
 //	fill                     an alarm set that is known by name, or one of named
-//	lease:20s/5s/2s          a lease: duration, renewals, and looks of its watcher (default: twice as often as it is renewed)
+//	lease:20s/5s/2s          a lease: duration, renewals, and looks of its watcher (default: twice as often as it is renewed, and once a second at least)
 //	view:2s                  the standby's own view, read every 2 s
 //	fill+lease:20s/5s        whichever notices first
 //	fill&lease:20s/5s        both must notice; & binds tighter than +

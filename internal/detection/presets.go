@@ -72,11 +72,11 @@ func NewModel() Model {
 }
 
 // Lease is the lease that hadr-agent keeps: it looks twice as often as it renews,
-// and a database counts as hung once its round trip takes longer than the threshold
+// and once a second at least, and a database counts as hung once its round trip takes longer than the threshold
 // or three intervals.
 func (m Model) Lease(duration, interval time.Duration) Lease {
 	return Lease{
-		Duration: duration, Heartbeat: interval, Poll: interval / 2,
+		Duration: duration, Heartbeat: interval, Poll: min(interval/2, time.Second),
 		Health: max(time.Duration(m.Threshold*float64(time.Millisecond)), 3*interval+time.Second),
 	}
 }
