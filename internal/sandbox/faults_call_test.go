@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
@@ -43,6 +44,17 @@ func inject(t *testing.T, s *sandbox.Sandbox, f fault.Fault) fault.Active {
 // once is a configuration for clients that do not try again.
 func once(cfg aws.Config) aws.Config {
 	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	return cfg
+}
+
+// again retries as the SDK does, after a second each time: the pauses that it
+// draws may all be shorter than a throttled service needs.
+func again(cfg aws.Config) aws.Config {
+	cfg.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return time.Second, nil })
+		})
+	}
 	return cfg
 }
 
@@ -312,7 +324,7 @@ func testThrottlingOption(t *testing.T) {
 	if diff := cmp.Diff([]string{"ok", "ok", "ok", "ok", "ok", "Throttling 400"}, codes); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := route53.NewFromConfig(s.Config("us-east-1")).ListHostedZones(t.Context(), nil); err != nil {
+	if _, err := route53.NewFromConfig(again(s.Config("us-east-1"))).ListHostedZones(t.Context(), nil); err != nil {
 		t.Errorf("with the SDK's retries: %v", err)
 	}
 	if on, refused := s.Throttling.State(); !on || refused < 1 {
