@@ -147,8 +147,11 @@ func printNode(w io.Writer, s status, n failover.NodeConfig) {
 	default:
 		line += fmt.Sprintf(": %s, SQL %s", view(o), o.Latency.Round(time.Millisecond))
 	}
-	if o.FitnessWhy != "" && o.Role != failover.RolePrimary {
+	switch {
+	case o.FitnessWhy != "" && o.Role != failover.RolePrimary:
 		line += "; not fit: " + o.FitnessWhy
+	case o.Trouble != "":
+		line += "; its agent: " + o.Trouble
 	}
 	printField(w, "node", line)
 }

@@ -101,6 +101,8 @@ func TestPrintNode(t *testing.T) {
 		{"before its agent runs", failover.Observation{ReadAt: at, Role: failover.RolePrimary, State: "PEER", PartnerStatus: "CONNECTED"}, "primary, PEER CONNECTED, SQL not measured yet"},
 		{"while its database is down", failover.Observation{ReadAt: at, Role: failover.RolePrimary, Latency: 20001 * time.Millisecond}, "primary, SQL 20.001s"},
 		{"the primary is never fit to be promoted", failover.Observation{ReadAt: at, Role: failover.RolePrimary, Latency: time.Millisecond, FitnessWhy: "it is primary already"}, "primary, SQL 1ms"},
+		{"a primary whose agent was stopped", failover.Observation{ReadAt: at.Add(-2 * time.Minute), Role: failover.RolePrimary, State: "PEER", FitnessWhy: "its agent: it was stopped", Trouble: "it was stopped"}, "last heard of 2m0s ago as primary PEER; its agent: it was stopped"},
+		{"a standby whose agent was stopped", failover.Observation{ReadAt: at, Role: failover.RoleStandby, State: "PEER", Latency: time.Millisecond, FitnessWhy: "its agent: it was stopped", Trouble: "it was stopped"}, "standby, PEER, SQL 1ms; not fit: its agent: it was stopped"},
 		{"long ago", failover.Observation{ReadAt: at.Add(-2 * time.Minute), Role: failover.RolePrimary, State: "PEER"}, "last heard of 2m0s ago as primary PEER"},
 	} {
 		var out strings.Builder

@@ -182,10 +182,9 @@ func (a *Agent) Run(ctx context.Context) error {
 }
 
 // Leave tells others that this agent was stopped in order, after Run has ended:
-// nothing will be heard of it, and that says nothing of its database. Its lease
-// expires, and its standby hears of the database no more than the database's own
-// clients write, so that neither is the other's witness. A database that goes
-// down with its host says so itself: its connection to the standby ends.
+// nothing will be heard of it, and that says nothing of its database, of which
+// others may hear nothing else where no client uses it. A database that goes down
+// with its host says so itself: its connection to the standby ends.
 func (a *Agent) Leave(ctx context.Context) {
 	ctx, cancel := clock.WithTimeout(ctx, a.Clock, leaveLimit)
 	defer cancel()
@@ -196,9 +195,8 @@ func (a *Agent) Leave(ctx context.Context) {
 	a.leaveLease(ctx, d)
 	o := a.observation(a.health.latency())
 	o.LogFlows, o.DeadManUntil = time.Time{}, time.Time{}
-	o.Trouble = "hadr-agent was stopped: systemctl start hadr-agent"
-	o.Fitness, o.FitnessWhy = failover.Unfit, "its agent: "+o.Trouble
-	a.write(ctx, o)
+	o.Trouble = stoppedText + ": systemctl start hadr-agent"
+	a.write(ctx, troubled(o))
 }
 
 // mono is the reading of the agent's stopwatch, which no correction of the wall

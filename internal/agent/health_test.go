@@ -19,7 +19,7 @@ func TestLogFlow(t *testing.T) {
 	primary := failover.Observation{Answer: failover.Answered, Role: failover.RolePrimary, Database: failover.DatabaseActive, Position: 900}
 	tests := []struct {
 		name  string
-		views []failover.Observation // one every 2 s; the pace is 6 s
+		views []failover.Observation // one every 2 s, each second one a little late
 		flows int                    // the view, counted from 1, in which it flowed last; 0 = it does not flow
 	}{
 		{"the first view knows nothing", []failover.Observation{standby(7)}, 0},
@@ -48,9 +48,9 @@ func TestLogFlow(t *testing.T) {
 			wall := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			var want time.Time
 			for i, o := range tt.views {
-				began := time.Minute + 2*s*time.Duration(i)
+				began := time.Minute + 2*s*time.Duration(i) + 100*time.Millisecond*time.Duration(i%2)
 				wall = wall.Add(-time.Hour) // whatever the host's clock does meanwhile
-				h.viewed(o, nil, began, began+300*time.Millisecond, wall, 6*s)
+				h.viewed(o, nil, began, began+300*time.Millisecond, wall, pace(2*s))
 				if i+1 == tt.flows {
 					want = wall.Add(-300 * time.Millisecond)
 				}

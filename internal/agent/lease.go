@@ -104,8 +104,11 @@ func (a *Agent) renew(ctx context.Context, next failover.Lease) {
 	}
 }
 
-// leaveLease renews a lease that this node holds once more, with the word that
-// nothing will be heard.
+// stoppedText is what an agent that was stopped says of itself.
+const stoppedText = "hadr-agent was stopped"
+
+// leaveLease suspends a lease that this node holds: nobody measures its database
+// any more, nor would end it, so that its silence must prove nothing (R6).
 func (a *Agent) leaveLease(ctx context.Context, d declaration) {
 	a.holding.mu.Lock()
 	last, holds := a.holding.last, a.holding.holds
@@ -114,8 +117,11 @@ func (a *Agent) leaveLease(ctx context.Context, d declaration) {
 		return
 	}
 	last.Counter++
-	last.Slow = true
+	last.Suspended = stoppedText
 	a.renew(ctx, last)
+	if _, _, suspended := a.holding.renewal(); suspended {
+		a.liftVow()
+	}
 }
 
 // ownLease returns the lease as the record holds it for this node and epoch,

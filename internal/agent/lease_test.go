@@ -237,21 +237,21 @@ func TestCommitsWithoutAWS(t *testing.T) {
 	})
 }
 
-// TestLeave: an agent that was stopped says so of itself, and with its lease
-// that nothing will be heard; it vouches for nothing any more.
+// TestLeave: an agent that was stopped says so of itself, and suspends its lease;
+// it vouches for nothing any more.
 func TestLeave(t *testing.T) {
 	tests := []struct {
-		name    string
-		node    string
-		change  func(*host)
-		renewed bool // once more
+		name     string
+		node     string
+		change   func(*host)
+		suspends bool
 	}{
-		{name: "of the primary", node: "a", change: func(*host) {}, renewed: true},
+		{name: "of the primary", node: "a", change: func(*host) {}, suspends: true},
 		{name: "of a primary whose lease is not renewed: its end has begun", node: "a", change: func(h *host) {
 			h.view = failover.Observation{Answer: failover.Answered, Database: failover.DatabaseDown}
 		}},
 		{name: "of a primary whose lease was sealed", node: "a", change: func(h *host) { h.lease.Sealed, h.lease.SealedBy = true, "op" }},
-		{name: "of a primary whose log waits for its standby (R4)", node: "a", change: func(h *host) { h.view.WaitsForStandby = true }, renewed: true},
+		{name: "of a primary whose log waits for its standby (R4)", node: "a", change: func(h *host) { h.view.WaitsForStandby = true }, suspends: true},
 		{name: "of the standby", node: "b", change: func(*host) {}},
 	}
 	for _, tt := range tests {
@@ -274,7 +274,7 @@ func TestLeave(t *testing.T) {
 				if o.Role != before.Role || o.LastGoodProbe.Before(before.LastGoodProbe) {
 					t.Errorf("role %q, good probe %s; before %q, %s: what was seen is gone", o.Role, o.LastGoodProbe, before.Role, before.LastGoodProbe)
 				}
-				if last := h.lease; (len(h.renewals) > renewals) != tt.renewed || tt.renewed && !last.Slow {
+				if last := h.lease; (len(h.renewals) > renewals) != tt.suspends || (last.Suspended == stoppedText) != tt.suspends {
 					t.Errorf("%d renewals after %d; lease %+v", len(h.renewals), renewals, last)
 				}
 			})

@@ -85,7 +85,12 @@ func (a *Agent) observation(latency time.Duration) failover.Observation {
 	if o.Trouble == "" {
 		o.Trouble = a.troubles.text()
 	}
-	if o.Trouble != "" { // it must not look healthier than it is
+	return troubled(o)
+}
+
+// troubled keeps a node with a trouble from looking healthier than it is.
+func troubled(o failover.Observation) failover.Observation {
+	if o.Trouble != "" {
 		o.Fitness, o.FitnessWhy = failover.Unfit, "its agent: "+o.Trouble
 	}
 	return o
@@ -155,6 +160,9 @@ var errNotServing = errors.New("the database does not serve")
 // views that do not begin quite in time.
 const flow = 3
 
+// pace is how long that is.
+func pace(interval time.Duration) time.Duration { return flow*interval + interval/2 }
+
 // look reads the database's own view.
 func (a *Agent) look(ctx context.Context) {
 	d := a.declaration()
@@ -166,7 +174,7 @@ func (a *Agent) look(ctx context.Context) {
 		return // the agent ends
 	}
 	err := viewError(o)
-	a.health.viewed(o, err, began, a.mono(), a.Clock.Now(), flow*d.probe.LeaseInterval+d.probe.LeaseInterval/2)
+	a.health.viewed(o, err, began, a.mono(), a.Clock.Now(), pace(d.probe.LeaseInterval))
 	a.settle("view", err)
 	if o.Role == failover.RoleStandby && o.PartnerLost {
 		select {

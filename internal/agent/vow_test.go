@@ -108,3 +108,24 @@ func TestVowEndsBeforeTheLease(t *testing.T) {
 		}
 	})
 }
+
+// TestVowOfAnAgentThatWasStopped: it is lifted with the lease's word that its
+// silence proves nothing, and only with that.
+func TestVowOfAnAgentThatWasStopped(t *testing.T) {
+	for name, away := range map[string]bool{"it says so": false, "it can't say so": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fencing{host: leasedHost()}
+				a := f.agent()
+				run(t, a, 61*time.Second)
+				if away {
+					f.recordErr = errors.New("no route")
+				}
+				a.Leave(t.Context())
+				if (f.kept != nil) != away {
+					t.Errorf("still vowed: %+v", f.kept)
+				}
+			})
+		})
+	}
+}

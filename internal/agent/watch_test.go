@@ -271,3 +271,57 @@ func TestSealIsNoRenewal(t *testing.T) {
 		t.Error("it never expired")
 	}
 }
+
+// TestLooksEverySecond: what a renewal is seen late is added to the duration, so
+// that a long lease is looked at as often as a short one.
+func TestLooksEverySecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := standbyHost()
+		h.living, h.duration, h.interval = false, 20*time.Second, 5*time.Second
+		var last time.Time
+		h.after(31200*time.Millisecond, func() { h.lease.Counter, last = h.lease.Counter+1, time.Now() })
+		run(t, h.agent("b"), time.Minute)
+		var seen time.Time
+		for _, o := range h.nodes {
+			if s := o.LeaseStill; s.Counter == h.lease.Counter && !s.At.IsZero() {
+				seen = s.At
+			}
+		}
+		if after := seen.Sub(last); after < 20*time.Second || after > 21*time.Second {
+			t.Errorf("it was seen to stand still %s after its last renewal, want 20 s to 21 s", after)
+		}
+	})
+}
+
+// TestFlowIsToldAtOnce: others weigh whether log comes, so that its end is on
+// record before the next tick, and so is that it comes again.
+func TestFlowIsToldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := standbyHost()
+		h.view.Position = 7
+		commits := true
+		var commit func()
+		commit = func() {
+			if commits {
+				h.view.Position++
+			}
+			h.after(2*time.Second, commit)
+		}
+		h.after(time.Second, commit)
+		stops, again := time.Now().Add(22*time.Second), time.Now().Add(42*time.Second)
+		h.after(time.Until(stops), func() { commits = false })
+		h.after(time.Until(again), func() { commits = true })
+		run(t, h.agent("b"), time.Minute)
+		for _, change := range []struct {
+			at    time.Time
+			flows bool
+		}{{stops, false}, {again, true}} {
+			i := slices.IndexFunc(h.nodes, func(o failover.Observation) bool {
+				return o.ReadAt.After(change.at) && o.LogFlows.IsZero() != change.flows
+			})
+			if i < 0 || h.nodes[i].ReadAt.Sub(change.at) > 10*time.Second {
+				t.Errorf("flows: %v, not on record within 10 s", change.flows)
+			}
+		}
+	})
+}

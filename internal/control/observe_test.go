@@ -150,7 +150,7 @@ func TestMute(t *testing.T) {
 		{"its lease stands still, and its standby hears nothing", still, nil, false,
 			[]failover.Signal{failover.SignalLease, failover.SignalStandbyView}},
 		{"its standby hears it", still, func(o *failover.Observation) { o.PartnerSilence = time.Second }, true, []failover.Signal{failover.SignalLease}},
-		{"its lease says that little will be heard: slow commits, or an agent that was stopped", failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Slow: true}, nil, true,
+		{"its commits took long when it was renewed", failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Slow: true}, nil, true,
 			[]failover.Signal{failover.SignalLease}},
 		{"its lease was renewed since", failover.Lease{Holder: "a", Epoch: 7, Counter: 42}, nil, true, nil},
 		{"its lease was suspended: stopped in order (R6)", failover.Lease{Holder: "a", Epoch: 7, Counter: 41, Suspended: "patch"}, nil, true, nil},
@@ -318,4 +318,26 @@ func TestAnswerWithTheAgentsWord(t *testing.T) {
 		}
 		w.background.Wait()
 	})
+}
+
+// TestAgentIsSilentAndPrimaryAnswers: where the suspect itself answered that it
+// serves, what its standby does not hear is its agent.
+func TestAgentIsSilentAndPrimaryAnswers(t *testing.T) {
+	r, _, _ := setup()
+	r.Leases = standing{failover.Lease{Holder: "a", Epoch: 7, Counter: 41}}
+	standby := byAgent(r.Clock, time.Second)
+	standby.LeaseStill = failover.LeaseSight{Epoch: 7, Counter: 41, At: r.Clock.Now(), Stood: 6 * time.Second}
+	serves := failover.Observation{Node: "a", Answer: failover.Answered, Role: failover.RolePrimary, Database: failover.DatabaseActive}
+	w := &work{Runner: r, group: group, log: r.Log}
+	if err := w.load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for signals, nodes := range map[int]map[string]failover.Observation{
+		2: {"b": standby},
+		1: {"b": standby, "a": serves},
+	} {
+		if found := w.leaseEvidence(t.Context(), "a", nodes); len(found) != signals {
+			t.Errorf("of %d nodes: %+v, want %d signals", len(nodes), found, signals)
+		}
+	}
 }

@@ -12,11 +12,11 @@ type Lease struct {
 	Epoch             uint64
 	Counter           uint64 // grows with every renewal
 	WaitingForStandby bool   // R4: slow, but because of its standby
-	// Slow: when it was renewed its holder's commits took long, or its agent was
-	// ending, so that its standby may hear nothing for a while of one that lives.
+	// Slow: when it was renewed its holder's commits took long, so that its standby
+	// may hear nothing for a while of one that lives.
 	Slow bool
 	// Suspended says why its silence proves nothing: its database was stopped in
-	// order, or its agent can't measure (R6). "" while it is renewed.
+	// order, or its agent can't measure or was stopped (R6). "" while it is renewed.
 	Suspended string
 	Sealed    bool   // R10: can't be renewed any more
 	SealedBy  string // operation

@@ -12,7 +12,7 @@ var scenarios = []Scenario{
 	{Name: "standby-died", Short: "the standby is gone and commits block on the primary: no takeover", Rules: []string{"R4"}, play: standbyDied},
 	{Name: "az-cut", Short: "the network between the nodes is cut: no takeover", Rules: []string{"R4"}, play: azCut},
 	{Name: "aws-cut", Short: "the primary is cut off from AWS; clients and its standby reach it: no takeover", Rules: []string{"R6", "R8"}, play: awsCut},
-	{Name: "agent-stopped", Short: "somebody stops the agent of a primary that nobody uses: no takeover", Rules: []string{"R6", "R8"}, play: agentStopped},
+	{Name: "agent-stopped", Short: "somebody stops the agent of a primary that nobody uses: no takeover", Rules: []string{"R6", "R8"}, play: agentStopped, processes: true},
 	{Name: "maintenance", Short: "maintenance set in the table holds a takeover back; ended, watch takes over", Rules: []string{"R3", "R11"}, play: maintained, processes: true},
 	{Name: "standby-behind", Short: "the primary dies while its standby lacks commits: refused, later started in place", Rules: []string{"R19", "R31"}, play: standbyBehind},
 	{Name: "duplicate-event", Short: "the alarm's event comes three times, once long after", Rules: []string{"R2", "R3"}, play: duplicateEvent},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
@@ -53,11 +52,6 @@ func (l Local) View(ctx context.Context, settings map[string]string) failover.Ob
 		return o
 	}
 	assess(&o, s, report)
-	if o.Answer == failover.Unreadable && strings.TrimSpace(report.DB2PD) == "" {
-		// It was killed by its limit: a server that hangs, not output of a
-		// version to come.
-		o.Answer, o.AnswerError = failover.Silent, "db2pd gave no answer in time"
-	}
 	if o.Answer == failover.Unreadable {
 		if why := setupOf(s, report.DB2PD, code); why != nil {
 			o.Trouble = why.Error()

@@ -17,7 +17,7 @@ type Report struct {
 	Stopped   string    // who stopped the database on purpose, and why; "" = nobody did (R6)
 	Addresses string    // of `ip addr show`
 	DB2PD     string    // of `db2pd -hadr`
-	Hung      bool      // db2pd was ended by its limit, so that DB2PD is no answer
+	Hung      bool      // db2pd printed nothing or was ended by its limit, so that DB2PD is no answer
 	Config    string    // of `get db cfg`, only where the database is not active
 }
 
@@ -67,7 +67,7 @@ func ParseReport(output string) (Report, error) {
 	}
 	r := Report{
 		Hostname: strings.TrimSpace(s["hostname"]), Table: strings.TrimSpace(s["table"]), Stopped: strings.TrimSpace(s["stopped"]),
-		Addresses: s["addresses"], DB2PD: s["db2pd"], Hung: timedOut[strings.TrimSpace(s["db2pd_code"])], Config: s["db_cfg"],
+		Addresses: s["addresses"], DB2PD: s["db2pd"], Hung: strings.TrimSpace(s["db2pd"]) == "" || timedOut[strings.TrimSpace(s["db2pd_code"])], Config: s["db_cfg"],
 	}
 	r.HostTime = hostTime(strings.TrimSpace(s["host_time"]))
 	r.Takeover = hostTime(strings.TrimSpace(s["takeover"]))

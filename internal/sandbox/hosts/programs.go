@@ -111,8 +111,8 @@ func db2setup(_ context.Context, c *Call) int {
 }
 
 // runuser runs a command as another user: "runuser -l user -c command", the same
-// with --session-command=command, or "runuser -u user -- command". In the sandbox only environment and home
-// change.
+// with --session-command=command, or "runuser -u user -- command". In the sandbox
+// only environment and home change.
 func runuser(ctx context.Context, c *Call) int {
 	user, script := "", ""
 	args := c.Args[1:]
