@@ -35,6 +35,7 @@ type functionModel struct {
 	MaximumEventAge       types.Int64  `tfsdk:"maximum_event_age_seconds"`
 	MaximumRetryAttempts  types.Int64  `tfsdk:"maximum_retry_attempts"`
 	FailureDestinationARN types.String `tfsdk:"failure_destination_arn"`
+	NotificationARNs      types.Set    `tfsdk:"notification_arns"`
 	RoleARN               types.String `tfsdk:"role_arn"`
 	Policy                types.String `tfsdk:"policy"`
 	Environment           types.Map    `tfsdk:"environment"`
@@ -63,6 +64,7 @@ func (m functionModel) scope(ctx context.Context, c *clients, id identity, diags
 		IsolationGroup:     m.IsolationGroupID.ValueString(),
 		Interfaces:         goStrings(ctx, m.NetworkInterfaceIDs, diags),
 		FailureDestination: m.FailureDestinationARN.ValueString(),
+		Topics:             goStrings(ctx, m.NotificationARNs, diags),
 	}
 }
 
@@ -78,7 +80,7 @@ func (m functionModel) policyKnown() bool {
 	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() || m.IsolationGroupID.IsUnknown() {
 		return false
 	}
-	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames, m.NetworkInterfaceIDs} {
+	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames, m.NetworkInterfaceIDs, m.NotificationARNs} {
 		if hasUnknown(s) {
 			return false
 		}

@@ -12,6 +12,7 @@ type functionScope struct {
 	IsolationGroup             string   // id of the security group that cuts a node off, or ""
 	Interfaces                 []string // ids of the nodes' network interfaces, for that
 	FailureDestination         string   // ARN of a topic or queue, or ""
+	Topics                     []string // ARNs of the topics that people hear of
 }
 
 func (s functionScope) ec2(kind string, ids []string) []string {
@@ -57,6 +58,7 @@ func takeoverPolicy(s functionScope) policy {
 		allow("Log", []string{s.LogGroupARN + ":*"}, "logs:CreateLogStream", "logs:PutLogEvents"),
 		s.isolate(),
 		s.onFailure(),
+		allow("Notify", s.Topics, "sns:Publish"),
 	)
 }
 

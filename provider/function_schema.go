@@ -78,6 +78,7 @@ func functionSchema() schema.Schema {
 			Validators: []validator.Int64{int64validator.Between(0, maxRetries)}, MarkdownDescription: "Retries of a failed run. Default: 2, and 0 for `watch`, which comes again in a minute."},
 		"failure_destination_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("sns", "sqs")},
 			MarkdownDescription: "Topic or queue that gets the events that failed for good."},
+		"notification_arns": ids(arnOf("sns"), "SNS topics of the group's `notification_arns`, on which the function may publish. A topic that is encrypted with a key of your own needs that key's policy to let the function's role use it (`kms:GenerateDataKey`, `kms:Decrypt`)."),
 		"role_arn": schema.StringAttribute{Optional: true, Computed: true, Validators: []validator.String{arnOf("iam")}, PlanModifiers: keep,
 			MarkdownDescription: "Execution role. Default: a role of the function's own, which allows what is named here and nothing else; see `policy`."},
 		"policy": schema.StringAttribute{Computed: true,

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -29,6 +30,7 @@ type groupModel struct {
 	Fencing          types.String `tfsdk:"fencing"`
 	HostApplications types.Bool   `tfsdk:"host_applications"`
 	IsolationGroup   types.String `tfsdk:"isolation_security_group_id"`
+	Notifications    types.Set    `tfsdk:"notification_arns"`
 	Timing           types.Object `tfsdk:"timing"`
 	Maintenance      types.Object `tfsdk:"maintenance"`
 	MaxDetection     types.Int64  `tfsdk:"max_detection_seconds"`
@@ -81,6 +83,10 @@ var (
 // control plane that it belongs to (R12).
 const settingTable = "table_arn"
 
+// settingTopics is the setting with the topics that hear what becomes of the
+// group, with commas.
+const settingTopics = "notification_arns"
+
 // objectAs reads a nested object; false where it is null or unknown.
 func objectAs[T any](ctx context.Context, o types.Object, diags *diag.Diagnostics) (T, bool) {
 	var v T
@@ -109,6 +115,9 @@ func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagn
 		Engine: m.engine().name, Settings: m.settings(ctx, diags), Preferred: m.PreferredPrimary.ValueString(),
 		Policy: failover.Policy(m.Policy.ValueString()), Fencing: failover.Fencing(m.Fencing.ValueString()),
 		HostApplications: m.HostApplications.ValueBool(), Isolation: m.IsolationGroup.ValueString(),
+	}
+	if !hasUnknown(m.Notifications) && !m.Notifications.IsNull() {
+		c.Settings[settingTopics] = strings.Join(goStrings(ctx, m.Notifications, diags), ",")
 	}
 	nodes := m.nodes(ctx, diags)
 	for _, id := range sortedKeys(nodes) {
@@ -175,6 +184,7 @@ func (m *groupModel) flattenConfig(ctx context.Context, c failover.Config, alarm
 	m.PreferredPrimary = types.StringValue(c.Preferred)
 	m.Policy, m.Fencing = types.StringValue(string(c.Policy)), types.StringValue(string(c.Fencing))
 	m.HostApplications, m.IsolationGroup = types.BoolValue(c.HostApplications), tfString(&c.Isolation)
+	m.Notifications = tfSet(strings.FieldsFunc(c.Settings[settingTopics], func(r rune) bool { return r == ',' }))
 	m.flattenEngine(c, diags)
 	before := m.nodes(ctx, diags)
 	nodes := map[string]attr.Value{}

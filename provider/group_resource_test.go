@@ -131,6 +131,37 @@ func TestGroup(t *testing.T) {
 	})
 }
 
+// TestGroupTellsPeople: the topics are on the record, where whoever runs an
+// operation reads them, and follow the configuration.
+func TestGroupTellsPeople(t *testing.T) {
+	a := startAWS(t).build(t)
+	const name = "hadr_group.this"
+	const first, second = "arn:aws:sns:eu-central-1:123456789012:on-call", "arn:aws:sns:eu-west-1:123456789012:managers"
+	recorded := func(want string) func() {
+		return func() {
+			cfg, err := a.record("hadr").ReadConfig(t.Context(), "orders")
+			must(t, err)
+			if got := cfg.Settings["notification_arns"]; got != want {
+				t.Errorf("topics on the record: %q, want %q", got, want)
+			}
+		}
+	}
+	telling := func(topics string) string {
+		return a.group(func(c *groupConfig) { c.Extra = "notification_arns = [" + topics + "]" })
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{Config: telling(`"arn:aws:sqs:eu-central-1:123456789012:lost"`), ExpectError: regexp.MustCompile(`must\s+be\s+an\s+ARN\s+of\s+sns`)},
+			{Config: telling(`"` + second + `", "` + first + `"`)},
+			{PreConfig: recorded(first + "," + second), ResourceName: name, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"verify_on_create"}},
+			{Config: telling(`"` + second + `"`)},
+			{PreConfig: recorded(second), Config: a.group(nil)},
+			{PreConfig: recorded(""), Config: a.group(nil), PlanOnly: true},
+		},
+	})
+}
+
 // After a takeover Terraform has nothing to do, and never moves the primary
 // back (DESIGN 8).
 func TestGroupIsLeftAloneAfterTakeover(t *testing.T) {

@@ -83,6 +83,10 @@ func groupSchema() schema.Schema {
 			"isolation_security_group_id": schema.StringAttribute{Optional: true, Validators: []validator.String{securityGroupID},
 				MarkdownDescription: "Security group without rules. Where the stop of an old primary stays unconfirmed although the standby was promoted (`peer_window`), the interface of the old primary gets it instead of its own ones, " +
 					"so that no new connection reaches it. That is no fence: the group is blocked and asks for a person all the same. `hadr rejoin` puts the node's own groups back."},
+			"notification_arns": schema.SetAttribute{Optional: true, ElementType: types.StringType,
+				Validators: []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(arnOf("sns"))},
+				MarkdownDescription: "SNS topics that hear what becomes of the group: takeovers that begin, end or are refused, blocked operations, approvals that are wanted, routes that were put right. Each message has the reason and the next command; " +
+					"`group`, `event` and `outcome` are attributes for the filters of subscriptions. Functions need `notification_arns`, too, and people who run `hadr` need `sns:Publish`. What could not be told is in the history."},
 			"timing":      timingSchema(),
 			"maintenance": maintenanceSchema(),
 			"max_detection_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(int64(defaultDetection / time.Second)),

@@ -30,6 +30,8 @@ func policies(t *testing.T) map[string]policy {
 	isolating.IsolationGroup, isolating.Interfaces = "sg-0aaaaaaaaaaaaaaaa", []string{"eni-0aaaaaaaaaaaaaaaa", "eni-0bbbbbbbbbbbbbbbb"}
 	withQueue := scope
 	withQueue.FailureDestination = "arn:aws:sqs:eu-central-1:123456789012:lost"
+	telling := scope
+	telling.Topics = []string{"arn:aws:sns:eu-central-1:123456789012:on-call", "arn:aws:sns:eu-west-1:123456789012:managers"}
 	var diags diag.Diagnostics
 	host := hostPolicyModel{
 		TableARN: types.StringValue(scope.TableARN), Namespace: types.StringValue("HADR"), Groups: tfSet([]string{"orders", "stock"}),
@@ -43,7 +45,7 @@ func policies(t *testing.T) map[string]policy {
 		t.Fatal(diags)
 	}
 	return map[string]policy{
-		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue), "takeover-with-isolation": takeoverPolicy(isolating), "watch": watchPolicy(scope),
+		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue), "takeover-with-isolation": takeoverPolicy(isolating), "takeover-with-topics": takeoverPolicy(telling), "watch": watchPolicy(scope),
 		"schedule": schedulePolicy("arn:aws:lambda:eu-central-1:123456789012:function:hadr-watch"),
 		"trust":    assumeByLambda(), "schedule-trust": assumeByScheduler("123456789012"), "host": host,
 		"host-with-cloudwatch-agent": agent,

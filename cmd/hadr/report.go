@@ -22,11 +22,7 @@ func printHistory(w io.Writer, entries []failover.Entry) {
 }
 
 func printEntry(w io.Writer, e failover.Entry) {
-	head := strings.ToUpper(strings.ReplaceAll(e.Event, "_", " "))
-	if e.Outcome != "" && e.Outcome != e.Event {
-		head += " (" + e.Outcome + ")"
-	}
-	fmt.Fprintf(w, "%s  %s", e.At.UTC().Format("2006-01-02 15:04:05Z"), head)
+	fmt.Fprintf(w, "%s  %s", e.At.UTC().Format("2006-01-02 15:04:05Z"), e.Headline())
 	if e.Step != "" {
 		fmt.Fprintf(w, "  step %s", e.Step)
 	}

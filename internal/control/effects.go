@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -279,15 +278,6 @@ func (w *work) record(ctx context.Context, e failover.Entry) bool {
 	}
 	w.log.Error("writing history failed", "operation", e.OperationID, "epoch", e.Epoch, "event", e.Event, "error", err)
 	return false
-}
-
-func (w *work) notify(ctx context.Context, e failover.Entry) {
-	if w.Notifier == nil {
-		return
-	}
-	if err := w.Notifier.Notify(ctx, w.group, e); err != nil && !errors.Is(err, context.Canceled) {
-		w.log.Error("notifying failed", "operation", e.OperationID, "epoch", e.Epoch, "error", err)
-	}
 }
 
 func text(err error) string {

@@ -68,7 +68,7 @@ func (w *work) tellWord(ctx context.Context) {
 		if !w.record(ctx, *word) {
 			return
 		}
-		w.notify(ctx, *word)
+		w.notifyNow(ctx, *word) // who dies before it is told leaves it on the record
 		w.state.Word = nil
 	}
 	if err := w.put(ctx); err != nil {

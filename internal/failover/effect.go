@@ -1,6 +1,9 @@
 package failover
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Effect is something to do. It is data until control runs it.
 type Effect interface{ isEffect() }
@@ -110,6 +113,15 @@ type Entry struct {
 	Phases      []PhaseTime
 	Outcome     string
 	Actor       string
+}
+
+// Headline is what happened in a few words, such as "BLOCKED" or "ENDED (rejoined)".
+func (e Entry) Headline() string {
+	head := strings.ToUpper(strings.ReplaceAll(e.Event, "_", " "))
+	if e.Outcome != "" && e.Outcome != e.Event {
+		head += " (" + e.Outcome + ")"
+	}
+	return head
 }
 
 func (Gather) isEffect()        {}

@@ -73,6 +73,7 @@ resource "hadr_function" "takeover" {
 
   document_names          = local.function_documents
   failure_destination_arn = var.failure_destination_arn
+  notification_arns       = length(var.notification_arns) == 0 ? null : var.notification_arns
   log_level               = var.log_level
   log_retention_days      = var.log_retention_days
   tags                    = var.tags
@@ -96,6 +97,7 @@ resource "hadr_function" "watch" {
 
   document_names          = local.function_documents
   failure_destination_arn = var.failure_destination_arn
+  notification_arns       = length(var.notification_arns) == 0 ? null : var.notification_arns
   log_level               = var.log_level
   log_retention_days      = var.log_retention_days
   tags                    = var.tags
@@ -118,6 +120,7 @@ resource "hadr_group" "this" {
   policy            = var.policy
   fencing           = local.fencing
   host_applications = var.host_applications
+  notification_arns = length(var.notification_arns) == 0 ? null : var.notification_arns
 
   isolation_security_group_id = var.isolation_security_group_id
 

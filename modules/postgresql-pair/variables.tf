@@ -192,7 +192,7 @@ variable "failure_destination_arn" {
 }
 
 variable "notification_arns" {
-  description = "Topics that hear of a failed node as soon as the function does."
+  description = "SNS topics for people: they hear of a node's red alarm, and of takeovers that begin, end or are refused, of blocks and of approvals that are wanted."
   type        = list(string)
   default     = []
 }

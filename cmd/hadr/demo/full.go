@@ -52,6 +52,11 @@ func Full(ctx context.Context, o Options) (Result, error) {
 	if err := p.judge(ctx, &r); err != nil {
 		return r, err
 	}
+	pages, err := declared.pager.pages(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.judgePages(declared.group, pages)
 	fmt.Fprintln(o.Out, "terraform plan ...")
 	plan, err := tf.Plan(ctx)
 	if err != nil {
@@ -69,12 +74,20 @@ type declared struct {
 	record *statetable.Table
 	table  string // its name
 	group  string
+	pager  *pager // of the people on call
 }
 
 // apply declares the group with Terraform and configures its agents.
 func (o Options) apply(ctx context.Context, s *Stage) (*Terraform, declared, error) {
 	tf, err := o.terraform(s)
 	if err != nil {
+		return nil, declared{}, err
+	}
+	pager, err := s.newPager(ctx)
+	if err != nil {
+		return nil, declared{}, err
+	}
+	if err := pager.writeTFVars(filepath.Join(tf.Dir, "on-call.auto.tfvars")); err != nil {
 		return nil, declared{}, err
 	}
 	fmt.Fprintf(o.Out, "terraform init and apply of %s ...\n", example)
@@ -88,7 +101,7 @@ func (o Options) apply(ctx context.Context, s *Stage) (*Terraform, declared, err
 	if err := s.configureAgents(ctx, table, group); err != nil {
 		return nil, declared{}, err
 	}
-	return tf, declared{statetable.New(dynamodb.NewFromConfig(s.Config(Region)), table, s.Clock), table, group}, nil
+	return tf, declared{statetable.New(dynamodb.NewFromConfig(s.Config(Region)), table, s.Clock), table, group, pager}, nil
 }
 
 func (o Options) terraform(s *Stage) (*Terraform, error) {

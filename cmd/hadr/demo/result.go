@@ -28,6 +28,7 @@ type Result struct {
 	Primary    string            `json:"primary"`
 	Epoch      uint64            `json:"epoch"`
 	Owners     map[string]string `json:"vip_owner_by_route_table"`
+	Told       []string          `json:"told,omitempty"` // to people, oldest first
 	Plan       *Plan             `json:"plan,omitempty"`
 	Timeline   []Moment          `json:"timeline"`
 	// Closing is what a run without deviations ends with.
@@ -89,6 +90,9 @@ func (r Result) Print(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, table := range sortedKeys(r.Owners) {
 		fmt.Fprintf(w, "VIP:      in %s it leads to %s\n", table, r.Owners[table])
+	}
+	for i, subject := range r.Told {
+		fmt.Fprintf(w, "%-9s %s\n", []string{"Told:", ""}[min(i, 1)], subject)
 	}
 	if r.Plan != nil {
 		text := "there are changes:\n" + r.Plan.Text

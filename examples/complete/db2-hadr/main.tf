@@ -17,6 +17,7 @@ module "orders" {
   instance_profile_role_name = var.instance_profile_role_name
   path_checkers              = var.path_checkers
   architecture               = var.architecture
+  notification_arns          = var.notification_arns
 
   vip  = "192.168.77.10"
   port = 50000

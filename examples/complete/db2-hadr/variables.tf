@@ -43,3 +43,9 @@ variable "architecture" {
   type        = string
   default     = "amd64"
 }
+
+variable "notification_arns" {
+  description = "SNS topics of the people on call."
+  type        = list(string)
+  default     = []
+}

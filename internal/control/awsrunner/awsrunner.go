@@ -6,12 +6,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/oklog/ulid/v2"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/evidence"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/fence"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/notify"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/redirect"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/statetable"
 )
@@ -31,6 +34,7 @@ type Factory struct {
 	ec2    *ec2.Client
 	alarms *evidence.Alarms
 	ssm    *command.Runner
+	sns    *sns.Client
 	clock  clock.Clock
 	log    *slog.Logger
 }
@@ -42,6 +46,7 @@ func New(cfg aws.Config, table string, c clock.Clock, log *slog.Logger) *Factory
 		ec2:    ec2.NewFromConfig(cfg),
 		alarms: evidence.NewAlarms(cloudwatch.NewFromConfig(cfg)),
 		ssm:    command.NewRunner(ssm.NewFromConfig(cfg), c),
+		sns:    sns.NewFromConfig(cfg),
 		clock:  c,
 		log:    log,
 	}
@@ -62,7 +67,7 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 		return nil, fmt.Errorf("group %s: %w", group, err)
 	}
 	tableARN := c.Settings["table_arn"]
-	return &control.Runner{
+	runner := &control.Runner{
 		Store:     f.table,
 		Instances: fence.NewInstances(f.ec2, f.clock, tableARN, group),
 		Engine:    database,
@@ -73,7 +78,11 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 		Leases: f.table,
 		Clock:  f.clock,
 		Log:    f.log,
-	}, nil
+	}
+	if topics := strings.FieldsFunc(c.Settings["notification_arns"], func(r rune) bool { return r == ',' }); len(topics) > 0 {
+		runner.Notifier = notify.Topics{API: f.sns, ARNs: topics}
+	}
+	return runner, nil
 }
 
 // OperationID returns a new id that sorts by time.
