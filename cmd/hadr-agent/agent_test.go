@@ -41,6 +41,45 @@ func TestStopping(t *testing.T) {
 }
 
 // TestMetricsStayOnLoopback: who is primary is nobody's business outside.
+// TestStoppingKnowsItsGroup: whoever stops the database has the environment of a
+// shell or of another unit, which names no group.
+func TestStoppingKnowsItsGroup(t *testing.T) {
+	tests := []struct {
+		name string
+		file string // "" = there is none
+		args []string
+		want string // group, "" = an error that names the file
+	}{
+		{name: "that of the agent", file: "HADR_TABLE=hadr\nHADR_GROUP=orders\nHADR_NODE=a\n", want: "orders"},
+		{name: "in quotes", file: "HADR_GROUP=\"orders\"\n", want: "orders"},
+		{name: "the last one counts", file: "HADR_GROUP=old\n HADR_GROUP=orders\n", want: "orders"},
+		{name: "a comment does not", file: "#HADR_GROUP=orders\n"},
+		{name: "one that is named", file: "HADR_GROUP=orders\n", args: []string{"--group", "stock"}, want: "stock"},
+		{name: "no agent on this host"},
+		{name: "no name of a group", file: "HADR_GROUP=../../etc\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			t.Setenv("HADR_ROOT", root)
+			t.Setenv("HADR_GROUP", "")
+			if tt.file != "" {
+				must(t, os.MkdirAll(filepath.Join(root, "etc/hadr"), 0o755))
+				must(t, os.WriteFile(filepath.Join(root, configuration), []byte(tt.file), 0o600))
+			}
+			cmd := command()
+			cmd.SetArgs(append([]string{"stopping", "--reason", "patch"}, tt.args...))
+			err := cmd.ExecuteContext(t.Context())
+			if (err == nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), configuration) {
+				t.Fatalf("error %v", err)
+			}
+			if _, found := os.Stat(filepath.Join(root, "var/lib/hadr", tt.want, "stopped")); err == nil && found != nil {
+				t.Errorf("no mark for group %s: %v", tt.want, found)
+			}
+		})
+	}
+}
+
 func TestMetricsStayOnLoopback(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:9788", ":9788", "10.0.0.1:9788", "9788"} {
 		if _, err := serveMetrics(address, &agent.Agent{}); err == nil || !strings.Contains(err.Error(), "loopback") {

@@ -44,7 +44,7 @@ func command() *cobra.Command {
 	f.StringVar(&n.table, "table", os.Getenv("HADR_TABLE"), "name of the state table (HADR_TABLE)")
 	f.StringVar(&n.group, "group", os.Getenv("HADR_GROUP"), "failover group (HADR_GROUP)")
 	f.StringVar(&n.id, "node", os.Getenv("HADR_NODE"), "node of the group that this host is (HADR_NODE)")
-	f.StringVar(&n.region, "region", "", "AWS Region (AWS_REGION)")
+	f.StringVar(&n.region, "region", "", "AWS Region (AWS_REGION; by default that of this instance)")
 	cmd.Flags().StringVar(&n.metrics, "metrics", os.Getenv("HADR_METRICS"), "loopback address of the Prometheus metrics, such as 127.0.0.1:9788 (HADR_METRICS); \"\" for none")
 	cmd.AddCommand(stopping(&n), fenceCommand(&n))
 	return cmd

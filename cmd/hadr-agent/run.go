@@ -41,7 +41,7 @@ func (n node) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := awsclient.Load(ctx, awsclient.Options{Version: version, Region: n.region})
+	cfg, err := awsclient.Load(ctx, awsclient.Options{Version: version, Region: n.region, OnMachine: true})
 	if err != nil {
 		return err
 	}

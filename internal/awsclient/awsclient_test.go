@@ -16,7 +16,10 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/imds"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/world"
 )
 
 func api(code string, fault smithy.ErrorFault) error {
@@ -97,6 +100,41 @@ func TestLoadNamesTheMissingRegion(t *testing.T) {
 	_, err := Load(t.Context(), Options{Version: "1.2.3"})
 	if err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
 		t.Errorf("Load without a Region: %v, want an error that says where to set it", err)
+	}
+}
+
+// TestLoadOnAMachine: a service on an EC2 instance finds its Region where nobody
+// has configured one, and only there.
+func TestLoadOnAMachine(t *testing.T) {
+	metadata := imds.New(world.New(clock.System()), func(string) (imds.Instance, bool) {
+		return imds.Instance{Machine: world.Machine{InstanceID: "i-0a", Region: "eu-west-3", Zone: "eu-west-3a"}}, true
+	})
+	here := httptest.NewServer(metadata.Handler("i-0a"))
+	defer here.Close()
+	nowhere := httptest.NewServer(http.NotFoundHandler())
+	defer nowhere.Close()
+	tests := []struct {
+		name     string
+		metadata string
+		machine  bool
+		declared string
+		want     string // "" = an error that says what to set
+	}{
+		{"on an instance", here.URL, true, "", "eu-west-3"},
+		{"a configured Region comes first", here.URL, true, "eu-central-1", "eu-central-1"},
+		{"not on an instance", nowhere.URL, true, "", ""},
+		{"a command for people, which guesses nothing", here.URL, false, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			isolate(t)
+			t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", tt.metadata)
+			t.Setenv("AWS_REGION", tt.declared)
+			cfg, err := Load(t.Context(), Options{OnMachine: tt.machine})
+			if cfg.Region != tt.want || (err == nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), "AWS_REGION") {
+				t.Errorf("Region %q, %v; want %q", cfg.Region, err, tt.want)
+			}
+		})
 	}
 }
 

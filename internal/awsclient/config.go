@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	smithymiddleware "github.com/aws/smithy-go/middleware"
 )
@@ -24,6 +25,7 @@ type Options struct {
 	Version string // of hadr, for the user agent
 
 	Region          string
+	OnMachine       bool // this is an EC2 instance: without a Region, its own one counts
 	Profile         string
 	ConfigFiles     []string // instead of ~/.aws/config
 	CredentialFiles []string // instead of ~/.aws/credentials
@@ -75,6 +77,11 @@ func Load(ctx context.Context, o Options) (aws.Config, error) {
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the AWS configuration (region %q, profile %q): %w", o.Region, o.Profile, err)
 	}
+	if cfg.Region == "" && o.OnMachine {
+		if cfg.Region, err = machineRegion(ctx, cfg); err != nil {
+			return aws.Config{}, fmt.Errorf("no AWS Region is configured, and this machine does not know its own: %w: set AWS_REGION", err)
+		}
+	}
 	if cfg.Region == "" {
 		return aws.Config{}, fmt.Errorf("no AWS Region is configured: set region, AWS_REGION, or region in the profile %q", o.Profile)
 	}
@@ -82,6 +89,22 @@ func Load(ctx context.Context, o Options) (aws.Config, error) {
 		cfg.Credentials = assume(cfg, *o.AssumeRole)
 	}
 	return cfg, nil
+}
+
+// metadataLimit bounds how long a machine that is none of AWS's is asked.
+const metadataLimit = 3 * time.Second
+
+// machineRegion is where this instance runs. Nothing else tells a service of
+// systemd, which has no AWS_REGION unless its unit names one:
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-metadata.html
+func machineRegion(ctx context.Context, cfg aws.Config) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, metadataLimit)
+	defer cancel()
+	out, err := imds.NewFromConfig(cfg).GetRegion(ctx, &imds.GetRegionInput{})
+	if err != nil {
+		return "", fmt.Errorf("reading the Region from the instance metadata: %w", err)
+	}
+	return out.Region, nil
 }
 
 func assume(cfg aws.Config, r AssumeRole) aws.CredentialsProvider {
