@@ -33,7 +33,7 @@ func (s State) releaseAsked(e ReleaseAsked) (State, []Effect) {
 	case s.Operation != nil && s.Operation.Blocked == "":
 		return refuse(fmt.Sprintf("operation %s is at step %s", s.Operation.ID, s.Operation.Step), status)
 	case s.Operation != nil:
-		return refuse(fmt.Sprintf("operation %s is blocked: %s", s.Operation.ID, s.Operation.Blocked), "end it first: "+s.Operation.Next)
+		return refuse(fmt.Sprintf("operation %s is blocked: %s", s.Operation.ID, s.Operation.Blocked), fmt.Sprintf("do what it asks for (%s), or end it: hadr cancel %s", s.Operation.Next, s.Group))
 	case !s.marked(e.Node):
 		return refuse(fmt.Sprintf("node %s is not fenced", e.Node), status)
 	case !e.Machines[other].Down():

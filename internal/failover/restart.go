@@ -223,10 +223,15 @@ func (s State) stopOnItsWay(at time.Time) bool {
 func (s State) noService(at time.Time, why string) (State, []Effect) {
 	op := s.Operation
 	other := "can't take over"
-	if op.Promotions > 0 {
+	lost := fmt.Sprintf("hadr takeover-after-window %s --from %s --reason WHY", s.Group, op.From)
+	switch {
+	case s.marked(op.To): // its role could not be read, so that it was stopped, too
+		other = "is stopped and fenced"
+		lost = fmt.Sprintf("hadr release %s --node %s --reason WHY", s.Group, op.To)
+	case op.Promotions > 0:
 		other = fmt.Sprintf("was not promoted (%s)", orNone(op.LastResult))
 	}
 	return s.block(at,
 		fmt.Sprintf("no node serves: node %s %s and node %s does not come back: %s", op.To, other, op.From, why),
-		fmt.Sprintf("start the database on node %s by hand (%s), then: hadr resume %s; or, if it is lost for good: hadr cancel %s, then hadr takeover-after-window %s --from %s --reason WHY", op.From, s.manual().Start, s.Group, s.Group, s.Group, op.From))
+		fmt.Sprintf("start the database on node %s by hand (%s), then: hadr resume %s; or, if it is lost for good: hadr cancel %s, then %s", op.From, s.manual().Start, s.Group, s.Group, lost))
 }
