@@ -64,7 +64,7 @@ func leaseSchema() schema.SingleNestedAttribute {
 				MarkdownDescription: "For how long the lease must stand still to count as expired, on the clock of the standby. Default: 20."},
 			"interval_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(defaultLeaseInterval),
 				Validators:          []validator.Int64{int64validator.Between(1, 7)},
-				MarkdownDescription: "Seconds between two renewals, and between two looks of the standby: below half of the duration less the drift of the clocks. Default: 5."},
+				MarkdownDescription: "Seconds between two renewals; the standby looks twice as often, and once a second at least. Below half of the duration less the drift of the clocks. Default: 5."},
 			"function": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 256)},
 				MarkdownDescription: "Name or ARN of the takeover function. The role of the hosts needs the permission to invoke it: `function_arn` of `hadr_host_policy`."},
 			"self_fencing": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(false),

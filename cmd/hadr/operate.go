@@ -75,8 +75,10 @@ func takeoverCommand(o *options) *cobra.Command {
 	var ask asking
 	var loss bool
 	cmd := groupArg("takeover GROUP", "Take a failed primary over now",
-		`Take a failed primary over now. Every guard applies except policy and
-cool-down: a standby that could lose a commit is not promoted.
+		`Take a failed primary over now. Your word is the proof: not asked are policy and
+cool-down, whether the primary still commits or was stopped in order, and for a
+second signal. A primary that works is stopped by this. A primary that waits for
+its standby, and a standby that could lose a commit, are refused all the same.
 
 With --allow-data-loss the standby is promoted BY FORCE whatever it lacks:
 commits that clients were told of may be lost. First look whether
@@ -134,7 +136,10 @@ func maintenanceCommand(o *options) *cobra.Command {
 	var length time.Duration
 	var reason string
 	cmd := groupArg("maintenance GROUP", "Switch automatic action off or on",
-		"Switch automatic action off (--on) or on again (--off).",
+		`Switch automatic action off (--on) or on again (--off). An operation that has
+started is finished all the same. Until maintenance ends takeover, switchover,
+approve and rejoin are refused, too; routes that go astray are not led back, and a
+fenced old primary that somebody starts is not stopped again.`,
 		func(cmd *cobra.Command, s *session, group string) error {
 			if length < 0 || (off && length > 0) {
 				return fmt.Errorf("--for %s: want a time from now, such as 2h, together with --on", length)

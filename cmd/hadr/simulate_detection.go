@@ -64,7 +64,7 @@ A set (--set) is made of
 	for _, p := range detection.Presets {
 		fmt.Fprintf(&b, "  %-22s %s\n", p.Name, p.Text)
 	}
-	b.WriteString(`  lease:20s/5s           a lease of 20 s, renewed and looked at every 5 s; lease:20s/5s/2s looks every 2 s
+	b.WriteString(`  lease:20s/5s           a lease of 20 s, renewed every 5 s and looked at every second; lease:20s/5s/2s looks every 2 s
   view:2s                the standby's own view of its connection, read every 2 s
   NAME                   an alarm of --alarm, or a composite alarm of --plan
   A+B                    whichever notices first

@@ -130,7 +130,7 @@ func TestArrows(t *testing.T) {
 		{[]string{"internal/failover"}, []string{"internal", "provider", "lambdas", "cmd"}, "the core imports nothing of ours"},
 		{[]string{"internal/clock", "internal/alarm"}, []string{"internal", "provider", "lambdas", "cmd"}, "they are leaves"},
 		{
-			[]string{"internal/statetable", "internal/engine", "internal/fence", "internal/redirect", "internal/command", "internal/evidence", "internal/awsclient"},
+			[]string{"internal/statetable", "internal/engine", "internal/fence", "internal/redirect", "internal/command", "internal/evidence", "internal/notify", "internal/awsclient"},
 			[]string{"provider", "lambdas", "cmd", "internal/agent", "internal/sandbox", "internal/diagnose", "internal/drift", "internal/endpoint"},
 			"adapters know the core and control's ports, nothing above",
 		},

@@ -46,9 +46,9 @@ func Lease(suspect, watcher failover.Observation, now failover.Lease) []failover
 }
 
 // quiet reports whether nothing need be heard of a primary that is well: its last
-// word was that its commits take long, or that it waits for this very standby (R4); or it says itself that its database serves, and the
-// silence is that of its agent, whose commits are all that a standby hears of a
-// database without work.
+// word was that its commits take long, or that it waits for this very standby
+// (R4); or it says itself that its database serves, and the silence is that of its
+// agent, whose commits are all that a standby hears of a database without work.
 func quiet(suspect failover.Observation, last failover.Lease) bool {
 	return last.Slow || last.WaitingForStandby || suspect.ServesAsPrimary()
 }

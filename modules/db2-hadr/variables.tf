@@ -127,7 +127,7 @@ variable "host_applications" {
 }
 
 variable "lease" {
-  description = "Lease of the group, which detects a dead primary in seconds: for how long it must stand still to count as expired, and how often the agents renew and look at it. `null` for hosts without `hadr-agent`."
+  description = "Lease of the group, which detects a dead primary in seconds: for how long it must stand still to count as expired, and how often the agent of the primary renews it. `null` for hosts without `hadr-agent`."
   type = object({
     duration_seconds = optional(number, 20)
     interval_seconds = optional(number, 5)
