@@ -98,7 +98,7 @@ func (r *vipRouteResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	if resp.Diagnostics.HasError() || m.VIP.IsUnknown() || hasUnknown(m.RouteTableIDs) {
 		return
 	}
-	resp.Diagnostics.Append(r.routes(ctx, m, &resp.Diagnostics).check(ctx)...)
+	resp.Diagnostics.Append(r.routes(ctx, m, &resp.Diagnostics).check(ctx, true)...)
 }
 
 func (r *vipRouteResource) routes(ctx context.Context, m vipRouteModel, diags *diag.Diagnostics) vipRoutes {
@@ -115,7 +115,7 @@ func (r *vipRouteResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	routes := r.routes(ctx, m, &resp.Diagnostics)
-	resp.Diagnostics.Append(routes.check(ctx)...)
+	resp.Diagnostics.Append(routes.check(ctx, false)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -171,7 +171,7 @@ func (r *vipRouteResource) Read(ctx context.Context, req resource.ReadRequest, r
 	}
 	routes := r.routes(ctx, m, &resp.Diagnostics)
 	targets, err := routes.targets(ctx)
-	if err != nil && !notFound(err) {
+	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("reading VIP route", m.ID.ValueString(), err))
 		return
 	}
@@ -202,7 +202,7 @@ func (r *vipRouteResource) Update(ctx context.Context, req resource.UpdateReques
 		return
 	}
 	old, routes := r.routes(ctx, have, &resp.Diagnostics), r.routes(ctx, want, &resp.Diagnostics)
-	resp.Diagnostics.Append(routes.check(ctx)...)
+	resp.Diagnostics.Append(routes.check(ctx, false)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}

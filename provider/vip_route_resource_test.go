@@ -146,6 +146,59 @@ func TestVIPRouteFollowsTheRecord(t *testing.T) {
 	})
 }
 
+// A route table that is gone takes no route of another one with it: neither out of the state nor out of
+// Terraform's reach.
+func TestVIPRouteOutlivesARouteTable(t *testing.T) {
+	tests := map[string]func(a *testAWS, all, rest string) resource.TestStep{
+		"the plan tells, and the apply": func(a *testAWS, all, _ string) resource.TestStep {
+			return resource.TestStep{Config: all,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction(vipAddress, plancheck.ResourceActionUpdate)}},
+				ExpectError: regexp.MustCompile(`(?s)Reading\s+route\s+tables\s+` + a.tables[0] + `\n.*no\s+such\s+route\s+table`)}
+		},
+		"the others stay": func(a *testAWS, _, rest string) resource.TestStep {
+			return resource.TestStep{Config: rest,
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{targetsAre(a, a.nodes["a"].eni, a.tables[1:])}}
+		},
+		"destroy removes them": func(_ *testAWS, all, _ string) resource.TestStep {
+			return resource.TestStep{Config: all, Destroy: true}
+		},
+	}
+	for name, step := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := startAWS(t).build(t)
+			eni := a.nodes["a"].eni
+			all := a.route(testVIP, eni, a.tables, "")
+			next := step(a, all, a.route(testVIP, eni, a.tables[1:], ""))
+			next.PreConfig = func() {
+				_, err := a.ec2.DeleteRouteTable(t.Context(), &ec2.DeleteRouteTableInput{RouteTableId: &a.tables[0]})
+				must(t, err)
+			}
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: factories(),
+				Steps:                    []resource.TestStep{{Config: all}, next},
+			})
+			if to := a.leadsTo(t, a.tables[1], testVIP); to != "" {
+				t.Errorf("after destroy the route in %s leads to %s", a.tables[1], to)
+			}
+		})
+	}
+}
+
+// leadsTo is where the route of an address leads, "" where there is none.
+func (a *testAWS) leadsTo(t *testing.T, table, vip string) string {
+	t.Helper()
+	found, err := a.ec2.DescribeRouteTables(t.Context(), &ec2.DescribeRouteTablesInput{RouteTableIds: []string{table}})
+	must(t, err)
+	for _, r := range found.RouteTables[0].Routes {
+		if aws.ToString(r.DestinationCidrBlock) == vip+"/32" {
+			return aws.ToString(r.NetworkInterfaceId)
+		}
+	}
+	return ""
+}
+
 func (a *testAWS) setOperation(t *testing.T, op *failover.Operation, phase failover.Phase) {
 	t.Helper()
 	prev, err := a.record("hadr").Load(t.Context(), "orders")
@@ -170,7 +223,7 @@ func TestVIPRouteRefuses(t *testing.T) {
 	tests := map[string]struct{ config, want string }{
 		"address inside the VPC":  {a.route("10.0.3.4", eni, a.tables, ""), `10\.0\.3\.4\s+lies\s+inside\s+10\.0\.0\.0/16`},
 		"network, not an address": {a.route("192.168.170.0/24", eni, a.tables, ""), `IPv4\s+address\s+of\s+a\s+host`},
-		"no such route table":     {a.route(testVIP, eni, []string{"rtb-0123456789abcdef0"}, ""), `InvalidRouteTableID\.NotFound`},
+		"no such route table":     {a.route(testVIP, eni, []string{"rtb-0123456789abcdef0"}, ""), `no\s+such\s+route\s+table`},
 		"preferred is not a node": {a.route(testVIP, "eni-0123456789abcdef0", a.tables, ""), `none\s+of\s+network_interface_ids`},
 		"route to somewhere else": {a.route(taken, eni, a.tables[:1], ""), `leads\s+to\s+eni-`},
 		"group without a table":   {a.route(testVIP, eni, a.tables, `group = "orders"`), `table_name`},

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -26,22 +25,33 @@ type vipRoutes struct {
 
 func (v vipRoutes) destination() string { return v.vip + "/32" }
 
+// describe returns the tables that exist. It filters, because a call with ids fails as a whole where one
+// of them is gone.
 func (v vipRoutes) describe(ctx context.Context, tables []string) ([]ec2types.RouteTable, error) {
-	out, err := v.ec2.DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{RouteTableIds: tables})
-	if err != nil {
-		return nil, err
+	pages := ec2.NewDescribeRouteTablesPaginator(v.ec2, &ec2.DescribeRouteTablesInput{
+		Filters: []ec2types.Filter{{Name: aws.String("route-table-id"), Values: tables}},
+	})
+	var found []ec2types.RouteTable
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, page.RouteTables...)
 	}
-	return out.RouteTables, nil
+	return found, nil
 }
 
 // check refuses route tables that do not exist and an address inside one of
-// their VPCs. What cannot be read is left to the calls that need it.
-func (v vipRoutes) check(ctx context.Context) (diags diag.Diagnostics) {
+// their VPCs. What cannot be read is left to the calls that need it. A plan only
+// warns of a missing table, because Terraform plans before it destroys, too.
+func (v vipRoutes) check(ctx context.Context, planning bool) (diags diag.Diagnostics) {
 	tables, err := v.describe(ctx, v.tables)
 	if err != nil {
-		if notFound(err) {
-			diags.Append(diagnose.FailedAt(path.Root("route_table_ids"), "reading route tables", strings.Join(v.tables, ", "), err))
-		}
+		return diags
+	}
+	if missing := v.missing(tables); len(missing) > 0 {
+		diags.Append(diagnose.NoRouteTable(path.Root("route_table_ids"), !planning, strings.Join(missing, ", "), v.region))
 		return diags
 	}
 	var vpcs []string
@@ -60,6 +70,13 @@ func (v vipRoutes) check(ctx context.Context) (diags diag.Diagnostics) {
 		}
 	}
 	return diags
+}
+
+// missing are the declared tables that were not found.
+func (v vipRoutes) missing(found []ec2types.RouteTable) []string {
+	return slices.DeleteFunc(slices.Clone(v.tables), func(id string) bool {
+		return slices.ContainsFunc(found, func(t ec2types.RouteTable) bool { return aws.ToString(t.RouteTableId) == id })
+	})
 }
 
 // blockOf is the CIDR block of a VPC that holds an address.
@@ -118,11 +135,12 @@ func target(r ec2types.Route) string {
 // ensure adopts the route of a table, or creates it.
 func (v vipRoutes) ensure(ctx context.Context, table, eni string) (diags diag.Diagnostics) {
 	tables, err := v.describe(ctx, []string{table})
-	if err == nil && len(tables) == 0 {
-		err = fmt.Errorf("route table %s does not exist", table)
-	}
 	if err != nil {
 		diags.Append(diagnose.FailedAt(path.Root("route_table_ids"), "reading route table", table, err))
+		return diags
+	}
+	if len(tables) == 0 {
+		diags.Append(diagnose.NoRouteTable(path.Root("route_table_ids"), true, table, v.region))
 		return diags
 	}
 	if r, exists := v.route(tables[0]); exists {

@@ -87,6 +87,21 @@ func VIPInsideVPC(at path.Path, vip, cidr, vpc string) diag.Diagnostic {
 	}.ErrorAt(at)
 }
 
+// NoRouteTable is a declared route table that does not exist: an error where its
+// route is made, a warning before.
+func NoRouteTable(at path.Path, fatal bool, tables, region string) diag.Diagnostic {
+	p := Problem{
+		Tried:  "reading route tables",
+		Object: tables,
+		Cause:  fmt.Sprintf("There is no such route table in %s; it may have been deleted outside of Terraform", region),
+		Next:   "Take it out of route_table_ids, or correct the id (`aws ec2 describe-route-tables` lists them), and check region and account of the provider",
+	}
+	if fatal {
+		return p.ErrorAt(at)
+	}
+	return p.WarningAt(at)
+}
+
 // ForeignRoute is a route for the endpoint that leads somewhere else.
 func ForeignRoute(at path.Path, table, destination, target string) diag.Diagnostic {
 	return Problem{
