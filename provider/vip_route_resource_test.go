@@ -39,10 +39,15 @@ func hclList(in []string) string {
 
 func (a *testAWS) move(t *testing.T, vip, eni string) {
 	for _, table := range a.tables {
-		_, err := a.ec2.ReplaceRoute(t.Context(), &ec2.ReplaceRouteInput{RouteTableId: &table,
-			DestinationCidrBlock: aws.String(vip + "/32"), NetworkInterfaceId: &eni})
-		must(t, err)
+		a.lead(t, table, vip, eni)
 	}
+}
+
+func (a *testAWS) lead(t *testing.T, table, vip, eni string) {
+	t.Helper()
+	_, err := a.ec2.ReplaceRoute(t.Context(), &ec2.ReplaceRouteInput{RouteTableId: &table,
+		DestinationCidrBlock: aws.String(vip + "/32"), NetworkInterfaceId: &eni})
+	must(t, err)
 }
 
 const testVIP, vipAddress = "192.168.170.10", "hadr_vip_route.this"
@@ -211,15 +216,8 @@ func (a *testAWS) setOperation(t *testing.T, op *failover.Operation, phase failo
 func TestVIPRouteRefuses(t *testing.T) {
 	a := startAWS(t).build(t)
 	eni := a.nodes["a"].eni
-	inVPC := ec2types.Filter{Name: aws.String("vpc-id"), Values: []string{a.vpc}}
-	subnet, err := a.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{inVPC}})
-	must(t, err)
-	other, err := a.ec2.CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: subnet.Subnets[0].SubnetId})
-	must(t, err)
-	taken := "192.168.170.99"
-	_, err = a.ec2.CreateRoute(t.Context(), &ec2.CreateRouteInput{RouteTableId: &a.tables[0],
-		DestinationCidrBlock: aws.String(taken + "/32"), NetworkInterfaceId: other.NetworkInterface.NetworkInterfaceId})
-	must(t, err)
+	taken, other := "192.168.170.99", a.newInterface(t)
+	a.addRoute(t, a.tables[0], taken, other)
 	tests := map[string]struct{ config, want string }{
 		"address inside the VPC":  {a.route("10.0.3.4", eni, a.tables, ""), `10\.0\.3\.4\s+lies\s+inside\s+10\.0\.0\.0/16`},
 		"network, not an address": {a.route("192.168.170.0/24", eni, a.tables, ""), `IPv4\s+address\s+of\s+a\s+host`},
@@ -234,6 +232,134 @@ func TestVIPRouteRefuses(t *testing.T) {
 				ProtoV6ProviderFactories: factories(),
 				Steps:                    []resource.TestStep{{Config: tt.config, ExpectError: regexp.MustCompile(tt.want)}},
 			})
+			if to := a.leadsTo(t, a.tables[0], taken); to != other {
+				t.Errorf("the route of somebody else leads to %q, want %s as before", to, other)
+			}
+		})
+	}
+}
+
+// newInterface makes an interface of no machine.
+func (a *testAWS) newInterface(t *testing.T) string {
+	t.Helper()
+	inVPC := ec2types.Filter{Name: aws.String("vpc-id"), Values: []string{a.vpc}}
+	subnet, err := a.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{inVPC}})
+	must(t, err)
+	out, err := a.ec2.CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: subnet.Subnets[0].SubnetId})
+	must(t, err)
+	return aws.ToString(out.NetworkInterface.NetworkInterfaceId)
+}
+
+func (a *testAWS) addRoute(t *testing.T, table, vip, eni string) {
+	t.Helper()
+	_, err := a.ec2.CreateRoute(t.Context(), &ec2.CreateRouteInput{RouteTableId: &table,
+		DestinationCidrBlock: aws.String(vip + "/32"), NetworkInterfaceId: &eni})
+	must(t, err)
+}
+
+// A route of somebody else is refused as often as it is asked for, and no change and no destroy deletes it.
+// Those that were made beside it are deleted.
+func TestVIPRouteLeavesRoutesOfOthers(t *testing.T) {
+	refused := regexp.MustCompile(`leads\s+to\s+eni-[0-9a-f]+,\s+which\s+is\s+none\s+of\s+network_interface_ids`)
+	tests := map[string]func(t *testing.T, a *testAWS, other, both, second string) []resource.TestStep{
+		"found when it is created": func(t *testing.T, a *testAWS, other, both, _ string) []resource.TestStep {
+			a.addRoute(t, a.tables[0], testVIP, other)
+			return []resource.TestStep{
+				{Config: both, ExpectError: refused},
+				{Config: both, ExpectError: refused},
+			}
+		},
+		"found when its table is added": func(t *testing.T, a *testAWS, other, both, second string) []resource.TestStep {
+			a.addRoute(t, a.tables[0], testVIP, other)
+			return []resource.TestStep{
+				{Config: second},
+				{Config: both, ExpectError: refused},
+				{Config: both, ExpectError: refused},
+				{Config: second, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
+			}
+		},
+		"the route was led there, and is refused": func(t *testing.T, a *testAWS, other, both, _ string) []resource.TestStep {
+			return []resource.TestStep{
+				{Config: both},
+				{PreConfig: func() { a.lead(t, a.tables[0], testVIP, other) }, Config: both, ExpectError: refused},
+			}
+		},
+		"the route was led there, and its table is taken away": func(t *testing.T, a *testAWS, other, both, second string) []resource.TestStep {
+			return []resource.TestStep{
+				{Config: both},
+				{PreConfig: func() { a.lead(t, a.tables[0], testVIP, other) }, Config: second},
+			}
+		},
+		"the route was led there, and all is destroyed": func(t *testing.T, a *testAWS, other, both, _ string) []resource.TestStep {
+			return []resource.TestStep{
+				{Config: both},
+				{PreConfig: func() { a.lead(t, a.tables[0], testVIP, other) }, Config: both, Destroy: true},
+			}
+		},
+	}
+	for name, steps := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := startAWS(t).build(t)
+			other, eni := a.newInterface(t), a.nodes["a"].eni
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: factories(),
+				Steps:                    steps(t, a, other, a.route(testVIP, eni, a.tables, ""), a.route(testVIP, eni, a.tables[1:], "")),
+			})
+			a.haveRoutes(t, map[string]string{a.tables[0]: other, a.tables[1]: ""})
+		})
+	}
+}
+
+// haveRoutes checks where the test's address leads in each table.
+func (a *testAWS) haveRoutes(t *testing.T, want map[string]string) {
+	t.Helper()
+	for table, eni := range want {
+		if to := a.leadsTo(t, table, testVIP); to != eni {
+			t.Errorf("in the end the route in %s leads to %q, want %q", table, to, eni)
+		}
+	}
+}
+
+// What the resource has made is removed, whatever became of the interface that it leads to.
+func TestVIPRouteRemovesItsOwn(t *testing.T) {
+	tests := map[string]func(t *testing.T, a *testAWS, config func(tables []string) string) []resource.TestStep{
+		"to an interface that drops packets": func(t *testing.T, a *testAWS, config func([]string) string) []resource.TestStep {
+			return []resource.TestStep{
+				{PreConfig: func() {
+					_, err := a.ec2.ModifyNetworkInterfaceAttribute(t.Context(), &ec2.ModifyNetworkInterfaceAttributeInput{
+						NetworkInterfaceId: aws.String(a.nodes["a"].eni), SourceDestCheck: &ec2types.AttributeBooleanValue{Value: aws.Bool(true)}})
+					must(t, err)
+				}, RefreshState: true, ExpectNonEmptyPlan: true},
+				{RefreshState: true, ExpectNonEmptyPlan: true}, // the interface is missing in the state by now
+				{Config: config(a.tables), Destroy: true},
+			}
+		},
+		"to an interface that is gone": func(t *testing.T, a *testAWS, config func([]string) string) []resource.TestStep {
+			return []resource.TestStep{{PreConfig: func() {
+				_, err := a.ec2.DeleteNetworkInterface(t.Context(), &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String(a.nodes["a"].eni)})
+				must(t, err)
+			}, Config: config(a.tables), Destroy: true}}
+		},
+		"to an interface that was replaced, in a table that is taken away": func(t *testing.T, a *testAWS, config func([]string) string) []resource.TestStep {
+			a.nodes["a"] = testNode{eni: a.newInterface(t)}
+			return []resource.TestStep{{PreConfig: func() { a.lead(t, a.tables[0], testVIP, a.nodes["b"].eni) }, Config: config(a.tables[:1])}}
+		},
+		"to an interface that was replaced, which is refused": func(t *testing.T, a *testAWS, config func([]string) string) []resource.TestStep {
+			a.nodes["a"] = testNode{eni: a.newInterface(t)}
+			return []resource.TestStep{{Config: config(a.tables), ExpectError: regexp.MustCompile(`none\s+of\s+network_interface_ids`)}}
+		},
+	}
+	for name, steps := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := startAWS(t).build(t)
+			a.nodes["a"] = testNode{eni: a.newInterface(t)}
+			config := func(tables []string) string { return a.route(testVIP, a.nodes["a"].eni, tables, "") }
+			made := resource.TestStep{Config: config(a.tables)}
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: factories(),
+				Steps:                    append([]resource.TestStep{made}, steps(t, a, config)...),
+			})
+			a.haveRoutes(t, map[string]string{a.tables[0]: "", a.tables[1]: ""})
 		})
 	}
 }

@@ -2,6 +2,8 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -97,29 +99,30 @@ func blockOf(vpc ec2types.Vpc, vip string) (string, bool) {
 	return "", false
 }
 
-// targets are where the routes lead, by route table; a table without the
-// route is left out.
+// targets are where the routes to the declared interfaces lead, by route table.
+// A table without the route, or with somebody else's, is left out.
 func (v vipRoutes) targets(ctx context.Context) (map[string]string, error) {
-	tables, err := v.describe(ctx, v.tables)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for _, t := range tables {
-		if r, ok := v.route(t); ok {
-			out[aws.ToString(t.RouteTableId)] = target(r)
-		}
-	}
-	return out, nil
+	found, err := v.leads(ctx, v.tables)
+	maps.DeleteFunc(found, func(_, to string) bool { return !v.ours(to) })
+	return found, err
 }
 
-func (v vipRoutes) route(t ec2types.RouteTable) (ec2types.Route, bool) {
-	for _, r := range t.Routes {
-		if aws.ToString(r.DestinationCidrBlock) == v.destination() {
-			return r, true
+func (v vipRoutes) ours(target string) bool { return slices.Contains(v.allowed, target) }
+
+// leads is where the route of each table leads, "" where it has none. A table
+// that does not exist is left out.
+func (v vipRoutes) leads(ctx context.Context, tables []string) (map[string]string, error) {
+	found, err := v.describe(ctx, tables)
+	out := map[string]string{}
+	for _, t := range found {
+		out[aws.ToString(t.RouteTableId)] = ""
+		for _, r := range t.Routes {
+			if aws.ToString(r.DestinationCidrBlock) == v.destination() {
+				out[aws.ToString(t.RouteTableId)] = target(r)
+			}
 		}
 	}
-	return ec2types.Route{}, false
+	return out, err
 }
 
 // target is what a route leads to: a network interface, or what else it is.
@@ -129,41 +132,61 @@ func target(r ec2types.Route) string {
 			return s
 		}
 	}
-	return ""
+	return "another kind of target"
 }
 
-// ensure adopts the route of a table, or creates it.
-func (v vipRoutes) ensure(ctx context.Context, table, eni string) (diags diag.Diagnostics) {
-	tables, err := v.describe(ctx, []string{table})
-	if err != nil {
-		diags.Append(diagnose.FailedAt(path.Root("route_table_ids"), "reading route table", table, err))
-		return diags
+// ensure adopts the route of a table, or creates it, and returns where it leads.
+func (v vipRoutes) ensure(ctx context.Context, table, eni string) (to string, diags diag.Diagnostics) {
+	at := path.Root("route_table_ids")
+	found, err := v.leads(ctx, []string{table})
+	to, exists := found[table]
+	switch {
+	case err != nil:
+		diags.Append(diagnose.FailedAt(at, "reading route table", table, err))
+	case !exists:
+		diags.Append(diagnose.NoRouteTable(at, true, table, v.region))
+	case to != "" && !v.ours(to):
+		diags.Append(diagnose.ForeignRoute(at, table, v.destination(), to))
 	}
-	if len(tables) == 0 {
-		diags.Append(diagnose.NoRouteTable(path.Root("route_table_ids"), true, table, v.region))
-		return diags
-	}
-	if r, exists := v.route(tables[0]); exists {
-		if t := target(r); !slices.Contains(v.allowed, t) {
-			diags.Append(diagnose.ForeignRoute(path.Root("route_table_ids"), table, v.destination(), t))
-		}
-		return diags
+	if diags.HasError() || to != "" {
+		return to, diags
 	}
 	_, err = v.ec2.CreateRoute(ctx, &ec2.CreateRouteInput{
 		RouteTableId: &table, DestinationCidrBlock: aws.String(v.destination()), NetworkInterfaceId: &eni,
 	})
 	if err != nil {
-		diags.Append(diagnose.FailedAt(path.Root("route_table_ids"), "creating route "+v.destination()+" in", table, err))
+		diags.Append(diagnose.FailedAt(at, "creating route "+v.destination()+" in", table, err))
 	}
-	return diags
+	return eni, diags
 }
 
+// remove deletes the route of a table if it leads to a declared interface, which
+// may be gone. Any other one is somebody else's.
 func (v vipRoutes) remove(ctx context.Context, table string) error {
-	_, err := v.ec2.DeleteRoute(ctx, &ec2.DeleteRouteInput{RouteTableId: &table, DestinationCidrBlock: aws.String(v.destination())})
+	found, err := v.leads(ctx, []string{table})
+	if err != nil || !v.ours(found[table]) {
+		return err
+	}
+	_, err = v.ec2.DeleteRoute(ctx, &ec2.DeleteRouteInput{RouteTableId: &table, DestinationCidrBlock: aws.String(v.destination())})
 	if notFound(err) {
 		return nil
 	}
 	return err
+}
+
+// leave removes the routes of the tables that are not to be kept, and returns
+// those where that failed.
+func (v vipRoutes) leave(ctx context.Context, keep []string) (stay []string, diags diag.Diagnostics) {
+	for _, table := range v.tables {
+		if slices.Contains(keep, table) {
+			continue
+		}
+		if err := v.remove(ctx, table); err != nil {
+			diags.Append(diagnose.Failed("removing VIP route from", table, err))
+			stay = append(stay, table)
+		}
+	}
+	return stay, diags
 }
 
 // forwarding are the interfaces that let packets for the address pass. One
@@ -194,6 +217,32 @@ func (v vipRoutes) forward(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// privateInterfaces is the key of the declared interfaces in the private state.
+const privateInterfaces = "network_interface_ids"
+
+// declared are the interfaces as the configuration had them. A refresh leaves
+// those out that drop packets for the address, and a route to one is ours all
+// the same.
+func declared(ctx context.Context, private interface {
+	GetKey(context.Context, string) ([]byte, diag.Diagnostics)
+}, shown []string, diags *diag.Diagnostics) (all []string) {
+	kept, d := private.GetKey(ctx, privateInterfaces)
+	diags.Append(d...)
+	if json.Unmarshal(kept, &all) != nil { // not refreshed yet
+		return shown
+	}
+	return all
+}
+
+// declare keeps the interfaces for later calls.
+func declare(ctx context.Context, private interface {
+	SetKey(context.Context, string, []byte) diag.Diagnostics
+}, enis []string) diag.Diagnostics {
+	slices.Sort(enis)
+	text, _ := json.Marshal(slices.Compact(enis)) // texts always marshal
+	return private.SetKey(ctx, privateInterfaces, text)
 }
 
 func splitList(s string) []string { return strings.Split(s, ",") }
