@@ -78,7 +78,7 @@ func (r *vipRouteResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 func (r *vipRouteResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var m vipRouteModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.Preferred.IsUnknown() {
+	if resp.Diagnostics.HasError() || m.Preferred.IsUnknown() || hasUnknown(m.Interfaces) {
 		return
 	}
 	if !slices.Contains(goStrings(ctx, m.Interfaces, &resp.Diagnostics), m.Preferred.ValueString()) {
@@ -95,7 +95,7 @@ func (r *vipRouteResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 	var m vipRouteModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.VIP.IsUnknown() || hasUnknown(m.RouteTableIDs) {
+	if resp.Diagnostics.HasError() || m.VIP.IsUnknown() || hasUnknown(m.RouteTableIDs) || hasUnknown(m.Interfaces) {
 		return
 	}
 	resp.Diagnostics.Append(r.routes(ctx, m, &resp.Diagnostics).check(ctx, true)...)

@@ -3,6 +3,7 @@ package provider
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -211,6 +212,18 @@ func (a *testAWS) setOperation(t *testing.T, op *failover.Operation, phase failo
 	next := prev
 	next.Operation, next.Phase = op, phase
 	must(t, a.record("hadr").Save(t.Context(), prev, next))
+}
+
+// The ids of interfaces that are made in the same apply are not known when it is planned.
+func TestVIPRoutePlansWithUnknownInterfaces(t *testing.T) {
+	a := startAWS(t).build(t)
+	eni := a.nodes["a"].eni
+	config := fmt.Sprintf("resource \"terraform_data\" \"eni\" { input = %q }\n", eni) +
+		strings.ReplaceAll(a.route(testVIP, eni, a.tables, ""), fmt.Sprintf("%q", eni), "terraform_data.eni.output")
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps:                    []resource.TestStep{{Config: config, ConfigStateChecks: []statecheck.StateCheck{targetsAre(a, eni, a.tables)}}},
+	})
 }
 
 func TestVIPRouteRefuses(t *testing.T) {
