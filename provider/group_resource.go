@@ -75,6 +75,9 @@ func (r *groupResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	if m.Detection.IsNull() {
 		resp.Diagnostics.Append(r.checkLiveAlarms(ctx, m, false)...)
 	}
+	if r.clients != nil {
+		resp.Diagnostics.Append(m.checkRegions(ctx, r.region)...)
+	}
 	if r.clients != nil && !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(r.checkNodesInPlan(ctx, m)...)
 	}

@@ -94,7 +94,7 @@ func TestVIPRouteIsLeftAloneAfterTakeover(t *testing.T) {
 		},
 	})
 	for _, eni := range []string{nodeA, nodeB} {
-		i, err := a.networkInterface(t.Context(), "", eni)
+		i, err := a.networkInterface(t.Context(), eni)
 		must(t, err)
 		if aws.ToBool(i.SourceDestCheck) {
 			t.Errorf("%s drops packets for the address: its source/destination check is on", eni)

@@ -193,7 +193,7 @@ func (v vipRoutes) leave(ctx context.Context, keep []string) (stay []string, dia
 // that can't be read is left to the calls that need it.
 func (v vipRoutes) forwarding(ctx context.Context) []string {
 	return slices.DeleteFunc(slices.Clone(v.allowed), func(eni string) bool {
-		i, err := v.networkInterface(ctx, "", eni)
+		i, err := v.networkInterface(ctx, eni)
 		return err == nil && i != nil && aws.ToBool(i.SourceDestCheck)
 	})
 }
@@ -202,7 +202,7 @@ func (v vipRoutes) forwarding(ctx context.Context) []string {
 // https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html#EIP_Disable_SrcDestCheck
 func (v vipRoutes) forward(ctx context.Context) error {
 	for _, eni := range v.allowed {
-		i, err := v.networkInterface(ctx, "", eni)
+		i, err := v.networkInterface(ctx, eni)
 		if err != nil {
 			return err
 		}
