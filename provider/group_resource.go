@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/hashicorp/terraform-plugin-framework-validators/resourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -79,6 +78,7 @@ func (r *groupResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		resp.Diagnostics.Append(m.checkRegions(ctx, r.region)...)
 	}
 	if r.clients != nil && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(r.checkTableInPlan(ctx, m, req.State.Raw.IsNull())...)
 		resp.Diagnostics.Append(r.checkNodesInPlan(ctx, m)...)
 	}
 	if !req.State.Raw.IsNull() {
@@ -117,14 +117,6 @@ func (r *groupResource) checkNodesInPlan(ctx context.Context, m groupModel) (dia
 	return diags
 }
 
-func (r *groupResource) tableARN(ctx context.Context, table string) (string, error) {
-	out, err := r.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-	if err != nil {
-		return "", err
-	}
-	return aws.ToString(out.Table.TableArn), nil
-}
-
 func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m groupModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -132,11 +124,13 @@ func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	table, name := m.TableName.ValueString(), m.Name.ValueString()
-	arn, err := r.tableARN(ctx, table)
+	t, err := r.describeTable(ctx, table)
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.FailedAt(path.Root("table_name"), "reading state table", table, err))
 		return
 	}
+	resp.Diagnostics.Append(checkTable(t, true)...)
+	arn := aws.ToString(t.TableArn)
 	cfg := m.expand(ctx, r.region, &resp.Diagnostics)
 	cfg.Settings[settingTable] = arn
 	for _, n := range cfg.Nodes {

@@ -60,6 +60,22 @@ func GroupTaken(at path.Path, group, table, other string) diag.Diagnostic {
 	}.ErrorAt(at)
 }
 
+// EventualTable is a global table in which a conditional write decides for one
+// Region only: an error for a new group, a warning for one that is there.
+func EventualTable(at path.Path, fatal bool, table, replicas string) diag.Diagnostic {
+	p := Problem{
+		Tried:  "checking state table",
+		Object: table,
+		Cause: fmt.Sprintf("It is a global table with eventual consistency (replicas: %s). Each Region of such a table decides by its own copy, "+
+			"so that two operations could claim one group at once", replicas),
+		Next: "Name a table of this Region alone, such as one of hadr_state_table, or a global table with multi-Region strong consistency, which is chosen when its replicas are made",
+	}
+	if fatal {
+		return p.ErrorAt(at)
+	}
+	return p.WarningAt(at)
+}
+
 // ForeignNode is an instance or interface that belongs to another control
 // plane's group (R12).
 func ForeignNode(at path.Path, id, table, group string) diag.Diagnostic {
