@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -85,6 +86,9 @@ func (r *groupResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		var before groupModel
 		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
 		resp.Diagnostics.Append(before.failedOver(m.PreferredPrimary)...)
+		if before.Phase.IsNull() { // see readPart
+			resp.RequiresReplace.Append(path.Root("phase"))
+		}
 	}
 }
 
@@ -197,8 +201,7 @@ func (r *groupResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	table, name, id := m.TableName.ValueString(), m.Name.ValueString(), m.ID.ValueString()
 	s, ok, err := r.loadGroup(ctx, table, name)
 	if notFound(err) || (err == nil && !ok) {
-		resp.Diagnostics.Append(diagnose.Gone("group", id))
-		resp.State.RemoveResource(ctx)
+		r.readPart(ctx, m, resp)
 		return
 	}
 	var alarms map[string][]string
@@ -218,6 +221,28 @@ func (r *groupResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if m.MaxDetection.IsNull() { // imported
 		m.MaxDetection, m.ForceDestroy = types.Int64Value(int64(defaultDetection/time.Second)), types.BoolValue(false)
 		m.VerifyOnCreate = types.BoolValue(true)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+}
+
+// readPart keeps a group of which anything is left, so that it can be completed
+// or destroyed. The plan declares its nodes again, and makes it anew where its
+// state is gone: only that says who is primary.
+func (r *groupResource) readPart(ctx context.Context, m groupModel, resp *resource.ReadResponse) {
+	left, err := r.record(m.TableName.ValueString()).Left(ctx, m.Name.ValueString())
+	switch {
+	case notFound(err) || (err == nil && len(left) == 0):
+		resp.Diagnostics.Append(diagnose.Gone("group", m.ID.ValueString()))
+		resp.State.RemoveResource(ctx)
+		return
+	case err != nil:
+		resp.Diagnostics.Append(diagnose.Failed("reading group", m.ID.ValueString(), err))
+		return
+	}
+	resp.Diagnostics.Append(diagnose.GroupInPart(m.ID.ValueString(), strings.Join(left, ", ")))
+	m.Nodes = types.MapNull(nodeType)
+	if !slices.Contains(left, "STATE") {
+		m.Phase = types.StringNull()
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
@@ -256,7 +281,7 @@ func (r *groupResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	want.ID = have.ID
 	table, name, id := have.TableName.ValueString(), have.Name.ValueString(), have.ID.ValueString()
-	s, ok, err := r.loadGroup(ctx, table, name)
+	s, ok, err := r.loadPart(ctx, table, name)
 	if err != nil || !ok {
 		resp.Diagnostics.Append(diagnose.Failed("reading group", id, errors.Join(err, errors.New("the group must exist to be changed"))))
 		return
@@ -331,15 +356,15 @@ func (r *groupResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		return
 	}
 	table, name, id := m.TableName.ValueString(), m.Name.ValueString(), m.ID.ValueString()
-	s, ok, err := r.loadGroup(ctx, table, name)
+	s, ok, err := r.loadPart(ctx, table, name)
 	if notFound(err) {
 		return // the table is gone, and the group with it
 	}
-	if d, is := busy("deleting group", id, s, forceGroup); ok && is && !m.ForceDestroy.ValueBool() {
+	if d, is := busy("deleting group", id, s, forceGroup); is && !m.ForceDestroy.ValueBool() {
 		resp.Diagnostics.Append(d)
 		return
 	}
-	if err == nil && ok {
+	if err == nil {
 		var arn string
 		if arn, err = r.tableARN(ctx, table); err == nil {
 			err = r.releaseNodes(ctx, s.Config.Nodes, owner{arn, name})

@@ -15,17 +15,12 @@ import (
 // A3: conditional writes decide in one Region, or in all Regions of a table with multi-Region strong consistency.
 func TestGroupNeedsATableThatDecides(t *testing.T) {
 	const refused = `(?s)Checking\s+state\s+table\s+hadr\n.*eventual\s+consistency\s+\(replicas:\s+eu-west-1\).*multi-Region\s+strong\s+consistency`
-	known := func(config string) string {
-		return strings.ReplaceAll(config, "hadr_state_table.this.name", `"hadr"`)
-	}
-	unknown := func(config string) string { // until it is applied
-		return `resource "terraform_data" "table" { input = "hadr" }` + strings.ReplaceAll(config, "hadr_state_table.this.name", "terraform_data.table.output")
-	}
+	const known, unknown = `"hadr"`, "terraform_data.table.output" // until it is applied
 	eventual, strong := ddb.MultiRegionConsistencyEventual, ddb.MultiRegionConsistencyStrong
 	tests := map[string]struct {
 		consistency ddb.MultiRegionConsistency
 		replicas    []string
-		table       func(config string) string
+		table       string
 		planOnly    bool
 		want        string // "" = accepted
 	}{
@@ -37,8 +32,8 @@ func TestGroupNeedsATableThatDecides(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			a := startAWS(t).build(t)
-			a.globalTable(t, tt.consistency, tt.replicas)
-			config := regexp.MustCompile(`(?s)resource "hadr_state_table".*?\n}\n`).ReplaceAllString(tt.table(a.group(nil)), "")
+			a.newTable(t, tt.consistency, tt.replicas...)
+			config := `resource "terraform_data" "table" { input = "hadr" }` + inTable(tt.table, a.group(nil))
 			step := resource.TestStep{Config: config, PlanOnly: tt.planOnly}
 			if tt.want != "" {
 				step.ExpectError = regexp.MustCompile(tt.want)
@@ -57,8 +52,14 @@ func TestGroupIsWarnedOfItsTable(t *testing.T) {
 	}
 }
 
-// globalTable makes a state table outside of Terraform, with replicas in other Regions.
-func (a *testAWS) globalTable(t *testing.T, consistency ddb.MultiRegionConsistency, regions []string) {
+// inTable is the configuration of a group whose table is made outside of Terraform.
+func inTable(table, group string) string {
+	config := regexp.MustCompile(`(?s)resource "hadr_state_table".*?\n}\n`).ReplaceAllString(group, "")
+	return strings.ReplaceAll(config, "hadr_state_table.this.name", table)
+}
+
+// newTable makes a state table outside of Terraform, with replicas in other Regions.
+func (a *testAWS) newTable(t *testing.T, consistency ddb.MultiRegionConsistency, regions ...string) {
 	t.Helper()
 	name := aws.String("hadr")
 	key := func(attribute string, kind ddb.KeyType) ddb.KeySchemaElement {

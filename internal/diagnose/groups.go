@@ -76,6 +76,16 @@ func EventualTable(at path.Path, fatal bool, table, replicas string) diag.Diagno
 	return p.WarningAt(at)
 }
 
+// GroupInPart is the warning of a read that finds only a part of a group.
+func GroupInPart(id, left string) diag.Diagnostic {
+	return Problem{
+		Tried:  "reading group",
+		Object: id,
+		Cause:  fmt.Sprintf("Only a part of it is on the table (%s): its creation or its removal broke off, or somebody deleted the rest. Nobody takes it over as it is", left),
+		Next:   "Apply: that completes the group, or makes it anew where its state is gone. To remove it, destroy: that goes on where it broke off",
+	}.Warning()
+}
+
 // ForeignNode is an instance or interface that belongs to another control
 // plane's group (R12).
 func ForeignNode(at path.Path, id, table, group string) diag.Diagnostic {
