@@ -176,7 +176,7 @@ func (r *groupResource) found(ctx context.Context, record *statetable.Table, m g
 	for _, e := range history {
 		highest = max(highest, e.Epoch)
 	}
-	maintenance, _ := m.maintenance(ctx, &diags)
+	maintenance, _ := m.maintenance(ctx, r.clock.Now(), &diags)
 	err = record.CreateState(ctx, name, failover.State{
 		Epoch: highest + 1, Primary: f.primary, Phase: failover.Steady, Changed: r.clock.Now(), Maintenance: maintenance,
 	})

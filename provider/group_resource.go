@@ -216,7 +216,7 @@ func (r *groupResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	lost := r.unclaimed(ctx, s.Config.Nodes, owner{s.Config.Settings[settingTable], name})
 	s.Config.Nodes = slices.DeleteFunc(s.Config.Nodes, func(n failover.NodeConfig) bool { return slices.Contains(lost, n.ID) })
 	m.flattenConfig(ctx, s.Config, alarms, r.region, &resp.Diagnostics)
-	m.flattenMaintenance(s.Maintenance)
+	m.flattenMaintenance(ctx, s.Maintenance, r.clock.Now(), &resp.Diagnostics)
 	m.flattenState(s, r.roles(ctx, table, s))
 	if m.MaxDetection.IsNull() { // imported
 		m.MaxDetection, m.ForceDestroy = types.Int64Value(int64(defaultDetection/time.Second)), types.BoolValue(false)
@@ -332,7 +332,7 @@ func (r *groupResource) change(ctx context.Context, have, want groupModel, s fai
 			return err
 		}
 	}
-	if m, declared := want.maintenance(ctx, diags); declared && !have.Maintenance.Equal(want.Maintenance) {
+	if m, declared := want.maintenance(ctx, r.clock.Now(), diags); declared && !have.Maintenance.Equal(want.Maintenance) {
 		return record.SetMaintenance(ctx, name, m)
 	}
 	return nil
