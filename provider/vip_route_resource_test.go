@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/fault"
 )
 
 func (a *testAWS) route(vip, preferred string, tables []string, extra string) string {
@@ -212,6 +213,24 @@ func (a *testAWS) setOperation(t *testing.T, op *failover.Operation, phase failo
 	next := prev
 	next.Operation, next.Phase = op, phase
 	must(t, a.record("hadr").Save(t.Context(), prev, next))
+}
+
+// A route that is there although AWS's answer did not come is kept, and removed like any other.
+func TestVIPRouteWithLostAnswer(t *testing.T) {
+	a := startAWS(t).build(t)
+	if a.sb == nil {
+		t.Skip("only the sandbox loses answers: unset " + endpointVar)
+	}
+	_, err := a.sb.Faults.Inject(t.Context(), fault.Fault{Kind: fault.Lost, Selector: fault.Selector{Service: "ec2", Operation: "CreateRoute"},
+		Limits: fault.Limits{Count: 1}, Effect: fault.Effect{When: fault.After}})
+	must(t, err)
+	eni := a.nodes["a"].eni
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{{Config: a.route(testVIP, eni, a.tables, ""),
+			ConfigStateChecks: []statecheck.StateCheck{targetsAre(a, eni, a.tables)}}},
+	})
+	a.haveRoutes(t, map[string]string{a.tables[0]: "", a.tables[1]: ""})
 }
 
 // The ids of interfaces that are made in the same apply are not known when it is planned.

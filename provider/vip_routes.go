@@ -154,10 +154,14 @@ func (v vipRoutes) ensure(ctx context.Context, table, eni string) (to string, di
 	_, err = v.ec2.CreateRoute(ctx, &ec2.CreateRouteInput{
 		RouteTableId: &table, DestinationCidrBlock: aws.String(v.destination()), NetworkInterfaceId: &eni,
 	})
-	if err != nil {
-		diags.Append(diagnose.FailedAt(at, "creating route "+v.destination()+" in", table, err))
+	if err == nil {
+		return eni, nil
 	}
-	return eni, diags
+	if found, again := v.leads(ctx, []string{table}); again == nil && v.ours(found[table]) {
+		return found[table], nil // the answer was lost
+	}
+	diags.Append(diagnose.FailedAt(at, "creating route "+v.destination()+" in", table, err))
+	return "", diags
 }
 
 // remove deletes the route of a table if it leads to a declared interface, which
