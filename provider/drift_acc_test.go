@@ -77,7 +77,7 @@ func (d *drifted) isPrimary(t *testing.T, node, after string) {
 	if s.Primary != node {
 		t.Errorf("%s: the recorded primary is %s, want %s", after, s.Primary, node)
 	}
-	targets, err := vipRoutes{clients: d.clients, vip: "192.168.77.10", tables: d.tables}.targets(t.Context())
+	targets, err := vipRoutes{clients: d.clients, vip: "192.168.77.10"}.leads(t.Context(), d.tables)
 	must(t, err)
 	for _, table := range d.tables {
 		if targets[table] != d.nodes[node].eni {

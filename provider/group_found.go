@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
@@ -63,7 +62,7 @@ func (c *clients) views(ctx context.Context, group string, cfg failover.Config) 
 
 func (c *clients) view(ctx context.Context, group string, n failover.NodeConfig, cfg failover.Config) nodeView {
 	for {
-		said := &listener{Runner: command.NewRunner(c.ssmIn(n.Region), c.clock)}
+		said := &listener{Runner: command.NewRunner(c.ssm, c.clock)}
 		database, err := engine.New(cfg.Engine, said, c.clock)
 		if err != nil {
 			return nodeView{node: n, seen: failover.Observation{Answer: failover.Unreadable, AnswerError: err.Error()}}
@@ -74,15 +73,6 @@ func (c *clients) view(ctx context.Context, group string, n failover.NodeConfig,
 			return v
 		}
 	}
-}
-
-func (c *clients) ssmIn(region string) *ssm.Client {
-	if region == "" || region == c.region {
-		return c.ssm
-	}
-	o := c.ssm.Options()
-	o.Region = region
-	return ssm.New(o)
 }
 
 func (v nodeView) String() string {
@@ -186,7 +176,7 @@ func (r *groupResource) found(ctx context.Context, record *statetable.Table, m g
 	for _, e := range history {
 		highest = max(highest, e.Epoch)
 	}
-	maintenance, _ := m.maintenance(ctx, &diags)
+	maintenance, _ := m.maintenance(ctx, r.clock.Now(), &diags)
 	err = record.CreateState(ctx, name, failover.State{
 		Epoch: highest + 1, Primary: f.primary, Phase: failover.Steady, Changed: r.clock.Now(), Maintenance: maintenance,
 	})

@@ -154,7 +154,9 @@ func (m groupModel) alarms(ctx context.Context, diags *diag.Diagnostics) map[str
 	return out
 }
 
-func (m groupModel) maintenance(ctx context.Context, diags *diag.Diagnostics) (failover.Maintenance, bool) {
+// maintenance is the declared switch, as it is to be written at a time: what has
+// expired by then is off.
+func (m groupModel) maintenance(ctx context.Context, now time.Time, diags *diag.Diagnostics) (failover.Maintenance, bool) {
 	d, ok := objectAs[maintenanceModel](ctx, m.Maintenance, diags)
 	if !ok {
 		return failover.Maintenance{}, false
@@ -162,6 +164,9 @@ func (m groupModel) maintenance(ctx context.Context, diags *diag.Diagnostics) (f
 	out := failover.Maintenance{On: d.Enabled.ValueBool(), Reason: d.Reason.ValueString()}
 	if until := d.Until.ValueString(); until != "" {
 		out.Until, _ = time.Parse(time.RFC3339, until) // the validator has seen it
+	}
+	if out.On && !out.Active(now) {
+		return failover.Maintenance{}, true
 	}
 	return out, true
 }
@@ -225,9 +230,11 @@ func flattenTiming(c failover.Config) types.Object {
 }
 
 // flattenMaintenance reads the switch where it is declared; elsewhere people
-// own it.
-func (m *groupModel) flattenMaintenance(now failover.Maintenance) {
-	if m.Maintenance.IsNull() {
+// own it. Declared maintenance that has expired stays as declared: the control
+// plane has switched it off, and keeps neither its end nor its reason.
+func (m *groupModel) flattenMaintenance(ctx context.Context, now failover.Maintenance, at time.Time, diags *diag.Diagnostics) {
+	off := failover.Maintenance{}
+	if want, declared := m.maintenance(ctx, at, diags); !declared || want == off && now == off {
 		return
 	}
 	until := ""

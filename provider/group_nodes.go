@@ -17,18 +17,8 @@ import (
 // owner is the control plane's group that a machine belongs to (R12).
 type owner struct{ tableARN, group string }
 
-// in is an EC2 client for another Region than the provider's.
-func (c *clients) ec2In(region string) *ec2.Client {
-	if region == "" || region == c.region {
-		return c.ec2
-	}
-	o := c.ec2.Options()
-	o.Region = region
-	return ec2.New(o)
-}
-
-func (c *clients) instance(ctx context.Context, region, id string) (*ec2types.Instance, error) {
-	out, err := c.ec2In(region).DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
+func (c *clients) instance(ctx context.Context, id string) (*ec2types.Instance, error) {
+	out, err := c.ec2.DescribeInstances(ctx, &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +30,8 @@ func (c *clients) instance(ctx context.Context, region, id string) (*ec2types.In
 	return nil, nil
 }
 
-func (c *clients) networkInterface(ctx context.Context, region, id string) (*ec2types.NetworkInterface, error) {
-	out, err := c.ec2In(region).DescribeNetworkInterfaces(ctx, &ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{id}})
+func (c *clients) networkInterface(ctx context.Context, id string) (*ec2types.NetworkInterface, error) {
+	out, err := c.ec2.DescribeNetworkInterfaces(ctx, &ec2.DescribeNetworkInterfacesInput{NetworkInterfaceIds: []string{id}})
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +45,11 @@ func (c *clients) networkInterface(ctx context.Context, region, id string) (*ec2
 // zone, an interface of another machine, or a machine of another group.
 func (c *clients) checkNode(ctx context.Context, n failover.NodeConfig, mine owner) (diags diag.Diagnostics) {
 	node := path.Root("nodes").AtMapKey(n.ID)
-	i, err := c.instance(ctx, n.Region, n.Instance)
+	i, err := c.instance(ctx, n.Instance)
 	switch {
 	case notFound(err) || (err == nil && i == nil):
 		diags.Append(diagnose.WrongNode(node.AtName("instance_id"), n.ID,
-			fmt.Sprintf("There is no instance %s in %s", n.Instance, n.Region),
+			fmt.Sprintf("There is no instance %s in %s", n.Instance, c.region),
 			"Give the id of the database host (`aws ec2 describe-instances` lists them), and check region and account of the provider"))
 		return diags
 	case err != nil:
@@ -74,11 +64,11 @@ func (c *clients) checkNode(ctx context.Context, n failover.NodeConfig, mine own
 		diags.Append(diagnose.WrongNode(node.AtName("availability_zone"), n.ID,
 			fmt.Sprintf("Instance %s is in %s, not in %s", n.Instance, zone, n.Zone), "Correct the zone, or give the instance that is in it"))
 	}
-	eni, err := c.networkInterface(ctx, n.Region, n.ENI)
+	eni, err := c.networkInterface(ctx, n.ENI)
 	switch {
 	case notFound(err) || (err == nil && eni == nil):
 		diags.Append(diagnose.WrongNode(node.AtName("network_interface_id"), n.ID,
-			fmt.Sprintf("There is no network interface %s in %s", n.ENI, n.Region), "Give the id of a network interface of "+n.Instance))
+			fmt.Sprintf("There is no network interface %s in %s", n.ENI, c.region), "Give the id of a network interface of "+n.Instance))
 		return diags
 	case err != nil:
 		diags.Append(diagnose.FailedAt(node.AtName("network_interface_id"), "reading network interface", n.ENI, err))
@@ -129,8 +119,8 @@ func ownerOf(tags []ec2types.Tag) (o owner) {
 func (c *clients) unclaimed(ctx context.Context, nodes []failover.NodeConfig, o owner) []string {
 	var out []string
 	for _, n := range nodes {
-		i, errInstance := c.instance(ctx, n.Region, n.Instance)
-		eni, errENI := c.networkInterface(ctx, n.Region, n.ENI)
+		i, errInstance := c.instance(ctx, n.Instance)
+		eni, errENI := c.networkInterface(ctx, n.ENI)
 		if errInstance == nil && i != nil && ownerOf(i.Tags) != o || errENI == nil && eni != nil && ownerOf(eni.TagSet) != o {
 			out = append(out, n.ID)
 		}
@@ -141,7 +131,7 @@ func (c *clients) unclaimed(ctx context.Context, nodes []failover.NodeConfig, o 
 // claimNodes tags the machines and interfaces of a group (R12).
 func (c *clients) claimNodes(ctx context.Context, nodes []failover.NodeConfig, o owner) error {
 	for _, n := range nodes {
-		_, err := c.ec2In(n.Region).CreateTags(ctx, &ec2.CreateTagsInput{
+		_, err := c.ec2.CreateTags(ctx, &ec2.CreateTagsInput{
 			Resources: []string{n.Instance, n.ENI},
 			Tags: []ec2types.Tag{
 				{Key: aws.String(tagTable), Value: &o.tableARN},
@@ -159,7 +149,7 @@ func (c *clients) claimNodes(ctx context.Context, nodes []failover.NodeConfig, o
 // with a value removes the tag only if it has that value.
 func (c *clients) releaseNodes(ctx context.Context, nodes []failover.NodeConfig, o owner) error {
 	for _, n := range nodes {
-		_, err := c.ec2In(n.Region).DeleteTags(ctx, &ec2.DeleteTagsInput{
+		_, err := c.ec2.DeleteTags(ctx, &ec2.DeleteTagsInput{
 			Resources: []string{n.Instance, n.ENI},
 			Tags: []ec2types.Tag{
 				{Key: aws.String(tagTable), Value: &o.tableARN},

@@ -22,6 +22,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/budget"
+	ssmdocument "github.com/hadr-dev/terraform-provider-hadr/internal/engine/document"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/engine/postgresql"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
 )
@@ -40,6 +41,7 @@ var postgresqlType = map[string]attr.Type{
 var (
 	absolutePath = stringvalidator.RegexMatches(regexp.MustCompile(`^/[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}$`), "must be an absolute path of letters, digits, dots, hyphens, underscores and slashes")
 	hostAddress  = stringvalidator.RegexMatches(regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]{0,252}(:[1-9][0-9]{0,4})?$`), "must be a host name or an IPv4 address, with a port where that is not `port`")
+	serverOwner  = stringvalidator.RegexMatches(regexp.MustCompile(ssmdocument.Owner.Pattern), "must be a user of the operating system: 1 to 32 lower-case letters, digits, hyphens and underscores, not beginning with a digit or a hyphen")
 	lowerName    = stringvalidator.RegexMatches(regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`), "must have lower-case letters, digits and underscores")
 )
 
@@ -63,7 +65,7 @@ func postgresqlSchema() schema.SingleNestedAttribute {
 			addresses: schema.MapAttribute{Required: true, ElementType: types.StringType,
 				Validators:          []validator.Map{mapvalidator.SizeBetween(2, 2), mapvalidator.KeysAre(nodeName), mapvalidator.ValueStringsAre(hostAddress)},
 				MarkdownDescription: "Where each node reaches the server of the other one: node id to `HOST` or `HOST:PORT`."},
-			"owner":            text("Operating system user who owns the server. Default: `postgres`.", instanceOwner),
+			"owner":            text("Operating system user who owns the server. Default: `postgres`.", serverOwner),
 			"port":             number(1, 65535, "TCP port of the server. Default: 5432."),
 			"socket_directory": text("Directory of the server's Unix socket. Default: `/var/run/postgresql`.", absolutePath),
 			"config_file":      text("Path of a `postgresql.conf` outside of the data directory.", absolutePath),

@@ -36,7 +36,7 @@ func TestPostgreSQLGroup(t *testing.T) {
 	a := startAWS(t).build(t)
 	const name = "hadr_group.this"
 	full := a.postgresqlGroup(map[string]string{
-		"replication_mode": `"async"`, "max_rpo_seconds": "600", "max_lag_bytes": "1048576", "rejoin_limit_seconds": "120", "port": "5433", "owner": `"pg"`,
+		"replication_mode": `"async"`, "max_rpo_seconds": "600", "max_lag_bytes": "1048576", "rejoin_limit_seconds": "120", "port": "5433", "owner": `"pg-orders"`,
 		"demote_document": `"hadr-demote"`, "document_versions": `{ postgresql_promote = "3", path_check = "1" }`,
 	}, nil)
 	resource.UnitTest(t, resource.TestCase{

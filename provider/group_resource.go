@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/hashicorp/terraform-plugin-framework-validators/resourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -75,13 +75,20 @@ func (r *groupResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	if m.Detection.IsNull() {
 		resp.Diagnostics.Append(r.checkLiveAlarms(ctx, m, false)...)
 	}
+	if r.clients != nil {
+		resp.Diagnostics.Append(m.checkRegions(ctx, r.region)...)
+	}
 	if r.clients != nil && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(r.checkTableInPlan(ctx, m, req.State.Raw.IsNull())...)
 		resp.Diagnostics.Append(r.checkNodesInPlan(ctx, m)...)
 	}
 	if !req.State.Raw.IsNull() {
 		var before groupModel
 		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
 		resp.Diagnostics.Append(before.failedOver(m.PreferredPrimary)...)
+		if before.Phase.IsNull() { // see readPart
+			resp.RequiresReplace.Append(path.Root("phase"))
+		}
 	}
 }
 
@@ -114,14 +121,6 @@ func (r *groupResource) checkNodesInPlan(ctx context.Context, m groupModel) (dia
 	return diags
 }
 
-func (r *groupResource) tableARN(ctx context.Context, table string) (string, error) {
-	out, err := r.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-	if err != nil {
-		return "", err
-	}
-	return aws.ToString(out.Table.TableArn), nil
-}
-
 func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m groupModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
@@ -129,11 +128,13 @@ func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, 
 		return
 	}
 	table, name := m.TableName.ValueString(), m.Name.ValueString()
-	arn, err := r.tableARN(ctx, table)
+	t, err := r.describeTable(ctx, table)
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.FailedAt(path.Root("table_name"), "reading state table", table, err))
 		return
 	}
+	resp.Diagnostics.Append(checkTable(t, true)...)
+	arn := aws.ToString(t.TableArn)
 	cfg := m.expand(ctx, r.region, &resp.Diagnostics)
 	cfg.Settings[settingTable] = arn
 	for _, n := range cfg.Nodes {
@@ -200,8 +201,7 @@ func (r *groupResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	table, name, id := m.TableName.ValueString(), m.Name.ValueString(), m.ID.ValueString()
 	s, ok, err := r.loadGroup(ctx, table, name)
 	if notFound(err) || (err == nil && !ok) {
-		resp.Diagnostics.Append(diagnose.Gone("group", id))
-		resp.State.RemoveResource(ctx)
+		r.readPart(ctx, m, resp)
 		return
 	}
 	var alarms map[string][]string
@@ -216,11 +216,33 @@ func (r *groupResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	lost := r.unclaimed(ctx, s.Config.Nodes, owner{s.Config.Settings[settingTable], name})
 	s.Config.Nodes = slices.DeleteFunc(s.Config.Nodes, func(n failover.NodeConfig) bool { return slices.Contains(lost, n.ID) })
 	m.flattenConfig(ctx, s.Config, alarms, r.region, &resp.Diagnostics)
-	m.flattenMaintenance(s.Maintenance)
+	m.flattenMaintenance(ctx, s.Maintenance, r.clock.Now(), &resp.Diagnostics)
 	m.flattenState(s, r.roles(ctx, table, s))
 	if m.MaxDetection.IsNull() { // imported
 		m.MaxDetection, m.ForceDestroy = types.Int64Value(int64(defaultDetection/time.Second)), types.BoolValue(false)
 		m.VerifyOnCreate = types.BoolValue(true)
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
+}
+
+// readPart keeps a group of which anything is left, so that it can be completed
+// or destroyed. The plan declares its nodes again, and makes it anew where its
+// state is gone: only that says who is primary.
+func (r *groupResource) readPart(ctx context.Context, m groupModel, resp *resource.ReadResponse) {
+	left, err := r.record(m.TableName.ValueString()).Left(ctx, m.Name.ValueString())
+	switch {
+	case notFound(err) || (err == nil && len(left) == 0):
+		resp.Diagnostics.Append(diagnose.Gone("group", m.ID.ValueString()))
+		resp.State.RemoveResource(ctx)
+		return
+	case err != nil:
+		resp.Diagnostics.Append(diagnose.Failed("reading group", m.ID.ValueString(), err))
+		return
+	}
+	resp.Diagnostics.Append(diagnose.GroupInPart(m.ID.ValueString(), strings.Join(left, ", ")))
+	m.Nodes = types.MapNull(nodeType)
+	if !slices.Contains(left, "STATE") {
+		m.Phase = types.StringNull()
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
@@ -259,7 +281,7 @@ func (r *groupResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	}
 	want.ID = have.ID
 	table, name, id := have.TableName.ValueString(), have.Name.ValueString(), have.ID.ValueString()
-	s, ok, err := r.loadGroup(ctx, table, name)
+	s, ok, err := r.loadPart(ctx, table, name)
 	if err != nil || !ok {
 		resp.Diagnostics.Append(diagnose.Failed("reading group", id, errors.Join(err, errors.New("the group must exist to be changed"))))
 		return
@@ -310,7 +332,7 @@ func (r *groupResource) change(ctx context.Context, have, want groupModel, s fai
 			return err
 		}
 	}
-	if m, declared := want.maintenance(ctx, diags); declared && !have.Maintenance.Equal(want.Maintenance) {
+	if m, declared := want.maintenance(ctx, r.clock.Now(), diags); declared && !have.Maintenance.Equal(want.Maintenance) {
 		return record.SetMaintenance(ctx, name, m)
 	}
 	return nil
@@ -334,15 +356,15 @@ func (r *groupResource) Delete(ctx context.Context, req resource.DeleteRequest, 
 		return
 	}
 	table, name, id := m.TableName.ValueString(), m.Name.ValueString(), m.ID.ValueString()
-	s, ok, err := r.loadGroup(ctx, table, name)
+	s, ok, err := r.loadPart(ctx, table, name)
 	if notFound(err) {
 		return // the table is gone, and the group with it
 	}
-	if d, is := busy("deleting group", id, s, forceGroup); ok && is && !m.ForceDestroy.ValueBool() {
+	if d, is := busy("deleting group", id, s, forceGroup); is && !m.ForceDestroy.ValueBool() {
 		resp.Diagnostics.Append(d)
 		return
 	}
-	if err == nil && ok {
+	if err == nil {
 		var arn string
 		if arn, err = r.tableARN(ctx, table); err == nil {
 			err = r.releaseNodes(ctx, s.Config.Nodes, owner{arn, name})

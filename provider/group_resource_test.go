@@ -21,11 +21,11 @@ import (
 
 // groupConfig is a pair as a test wants it; empty fields are as they should be.
 type groupConfig struct {
-	Name, SyncMode, Policy, InstanceA, EniA, ZoneA, Extra, Again, Documents string
-	PeerWindow, Cooldown                                                    int
-	Verify                                                                  bool // read the nodes of a startPair
-	A, B                                                                    testNode
-	Tables                                                                  []string
+	Name, SyncMode, Policy, InstanceA, EniA, ZoneA, RegionA, Extra, Again, Documents string
+	PeerWindow, Cooldown                                                             int
+	Verify                                                                           bool // read the nodes of a startPair
+	A, B                                                                             testNode
+	Tables                                                                           []string
 }
 
 var groupTemplate = template.Must(template.New("").Parse(`
@@ -59,6 +59,7 @@ resource "hadr_command_document" "status" {
       instance_id          = "{{.InstanceA}}"
       network_interface_id = "{{.EniA}}"
       availability_zone    = "{{.ZoneA}}"
+      {{with .RegionA}}region = "{{.}}"{{end}}
       failure_alarm_arns   = ["arn:aws:cloudwatch:eu-central-1:123456789012:alarm:{{.Name}}-a-failed"]
     }
     b = { instance_id = "{{.B.instance}}", network_interface_id = "{{.B.eni}}" }
@@ -83,7 +84,7 @@ func (a *testAWS) group(change func(*groupConfig)) string {
 		change(&c)
 	}
 	var b strings.Builder
-	text := map[string]any{"Name": c.Name, "SyncMode": c.SyncMode, "Policy": c.Policy, "InstanceA": c.InstanceA, "EniA": c.EniA, "ZoneA": c.ZoneA,
+	text := map[string]any{"Name": c.Name, "SyncMode": c.SyncMode, "Policy": c.Policy, "InstanceA": c.InstanceA, "EniA": c.EniA, "ZoneA": c.ZoneA, "RegionA": c.RegionA,
 		"Extra": c.Extra, "Again": c.Again, "Documents": c.Documents, "PeerWindow": c.PeerWindow, "Cooldown": c.Cooldown, "Tables": c.Tables, "Verify": c.Verify,
 		"B": map[string]string{"instance": c.B.instance, "eni": c.B.eni}}
 	if err := groupTemplate.Execute(&b, text); err != nil {
@@ -116,7 +117,7 @@ func TestGroup(t *testing.T) {
 						t.Errorf("the alarm is bound to %q, %q (%v), want orders, a", group, node, err)
 					}
 					for _, n := range a.nodes {
-						i, err := a.instance(t.Context(), "", n.instance)
+						i, err := a.instance(t.Context(), n.instance)
 						must(t, err)
 						if o := ownerOf(i.Tags); o.group != "orders" || !strings.HasSuffix(o.tableARN, ":table/hadr") {
 							t.Errorf("tags of %s name %+v", n.instance, o)
@@ -247,6 +248,8 @@ func TestGroupRefuses(t *testing.T) {
 		"name":                         {func(c *groupConfig) { c.Name = "Orders" }, `lower-case`},
 		"peer_window with clients on the hosts": {func(c *groupConfig) { c.Extra = "fencing = \"peer_window\"\nhost_applications = true" },
 			`(?s)moving\s+the\s+endpoint\s+leaves\s+them\s+on\s+the\s+old\s+primary.*Set\s+fencing\s+to\s+strict`},
+		"node of another Region": {func(c *groupConfig) { c.RegionA = "eu-west-1" },
+			`(?s)Checking\s+node\s+a\n.*declared\s+in\s+eu-west-1,\s+and\s+the\s+provider's\s+Region\s+is\s+eu-central-1.*Leave\s+region\s+away`},
 		"isolation by a name": {func(c *groupConfig) { c.Extra = `isolation_security_group_id = "default"` }, `must\s+be\s+the\s+id\s+of\s+a\s+security\s+group`},
 	}
 	for name, tt := range tests {

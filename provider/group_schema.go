@@ -117,7 +117,7 @@ func nodeAttributes() map[string]schema.Attribute {
 		"network_interface_id": schema.StringAttribute{Required: true, Validators: []validator.String{eniID},
 			MarkdownDescription: "Network interface that the endpoint's routes lead to while the node is primary."},
 		"availability_zone": schema.StringAttribute{Optional: true, MarkdownDescription: "Availability Zone, checked against the instance."},
-		"region":            schema.StringAttribute{Optional: true, MarkdownDescription: "AWS Region. Default: the provider's."},
+		"region":            schema.StringAttribute{Optional: true, MarkdownDescription: "AWS Region, which must be the provider's: a group lives in one Region. Default: the provider's."},
 		"failure_alarm_arns": schema.SetAttribute{Optional: true, ElementType: types.StringType,
 			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(arnOf("cloudwatch"))},
 			MarkdownDescription: "Alarms that mean that this node has failed. An alarm that is bound to no node is recorded and ignored."},

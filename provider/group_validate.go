@@ -71,6 +71,20 @@ func (m groupModel) validateNodes(ctx context.Context) (diags diag.Diagnostics) 
 	return diags
 }
 
+// checkRegions refuses a node of another Region than the provider's: no function could fence it, promote it or
+// lead clients to it.
+func (m groupModel) checkRegions(ctx context.Context, region string) (diags diag.Diagnostics) {
+	nodes := m.nodes(ctx, &diags)
+	for _, id := range sortedKeys(nodes) {
+		if declared := nodes[id].Region.ValueString(); declared != "" && declared != region {
+			diags.Append(diagnose.WrongNode(path.Root("nodes").AtMapKey(id).AtName("region"), id,
+				fmt.Sprintf("It is declared in %s, and the provider's Region is %s. A group lives in one Region: its control plane reaches no machine of another one", declared, region),
+				"Leave region away and give an instance of "+region+", or declare the group with a provider of the Region that both nodes are in"))
+		}
+	}
+	return diags
+}
+
 // validateCheckers refuses checkers of route tables that are not the endpoint's.
 func (m groupModel) validateCheckers(ctx context.Context) (diags diag.Diagnostics) {
 	e, ok := objectAs[endpointModel](ctx, m.Endpoint, &diags)

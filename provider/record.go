@@ -32,6 +32,21 @@ func (c *clients) loadGroup(ctx context.Context, table, group string) (failover.
 	return s, true, nil
 }
 
+// loadPart reads a group of which a part may be missing, and reports whether it
+// has a state. Its configuration may be there without one.
+func (c *clients) loadPart(ctx context.Context, table, group string) (s failover.State, ok bool, err error) {
+	record := c.record(table)
+	s, err = record.LoadState(ctx, group)
+	if err == nil || errors.Is(err, control.ErrNotFound) {
+		ok = err == nil
+		s.Config, err = record.ReadConfig(ctx, group)
+	}
+	if errors.Is(err, control.ErrNotFound) {
+		err = nil
+	}
+	return s, ok, err
+}
+
 // busy returns the diagnostic of a running operation, and false if none runs.
 // A blocked one does not stand in the way: its way out may be this change.
 func busy(tried, object string, s failover.State, force string) (diag.Diagnostic, bool) {

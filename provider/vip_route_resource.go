@@ -51,7 +51,7 @@ func (r *vipRouteResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Routes that lead the address of a group to its primary, one in each route table. Terraform creates and removes the routes; where they lead belongs to the control plane. " +
 			"A route that exists and leads to one of `network_interface_ids` is adopted as it is, a new one leads to the recorded primary of `group`, and no update ever moves a route. " +
-			"A route that is gone shows as a missing `route_table_ids`, an interface with its source/destination check on as a missing `network_interface_ids`.",
+			"A route that is gone, or that leads somewhere else, shows as a missing `route_table_ids`, an interface with its source/destination check on as a missing `network_interface_ids`.",
 		Attributes: map[string]schema.Attribute{
 			"vip": schema.StringAttribute{Required: true, PlanModifiers: replace, Validators: []validator.String{ipv4{}},
 				MarkdownDescription: "IPv4 address, outside of every CIDR block of the VPC."},
@@ -95,10 +95,10 @@ func (r *vipRouteResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 	var m vipRouteModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.VIP.IsUnknown() || hasUnknown(m.RouteTableIDs) {
+	if resp.Diagnostics.HasError() || m.VIP.IsUnknown() || hasUnknown(m.RouteTableIDs) || hasUnknown(m.Interfaces) {
 		return
 	}
-	resp.Diagnostics.Append(r.routes(ctx, m, &resp.Diagnostics).check(ctx)...)
+	resp.Diagnostics.Append(r.routes(ctx, m, &resp.Diagnostics).check(ctx, true)...)
 }
 
 func (r *vipRouteResource) routes(ctx context.Context, m vipRouteModel, diags *diag.Diagnostics) vipRoutes {
@@ -115,35 +115,47 @@ func (r *vipRouteResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	routes := r.routes(ctx, m, &resp.Diagnostics)
-	resp.Diagnostics.Append(routes.check(ctx)...)
+	resp.Diagnostics.Append(routes.check(ctx, false)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	targets, diags := r.ensure(ctx, routes, m, "creating VIP route")
+	resp.Diagnostics.Append(diags...)
+	if len(targets) == 0 {
+		return
+	}
 	m.ID, m.Destination = m.VIP, types.StringValue(routes.destination())
-	r.ensure(ctx, routes, &m, "creating VIP route", &resp.Diagnostics)
+	m.flattenTargets(targets)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 
-// ensure adopts or creates the routes, and reads where they lead.
-func (r *vipRouteResource) ensure(ctx context.Context, routes vipRoutes, m *vipRouteModel, tried string, diags *diag.Diagnostics) {
-	m.ActiveTargets = tfFullMap(nil)
-	target, err := r.target(ctx, *m)
+// flattenTargets fills in the tables with a route of ours, and only them: what is
+// in the state is deleted with it.
+func (m *vipRouteModel) flattenTargets(targets map[string]string) {
+	m.ActiveTargets, m.RouteTableIDs = tfFullMap(targets), tfSet(sortedKeys(targets))
+}
+
+// ensure adopts or creates the routes, and returns where they lead. A table where
+// that failed is left out.
+func (r *vipRouteResource) ensure(ctx context.Context, routes vipRoutes, m vipRouteModel, tried string) (map[string]string, diag.Diagnostics) {
+	var diags diag.Diagnostics
+	targets := map[string]string{}
+	target, err := r.target(ctx, m)
 	if err == nil {
 		err = routes.forward(ctx)
 	}
 	if err != nil {
 		diags.Append(diagnose.Failed(tried, m.VIP.ValueString(), err))
-		return
+		return targets, diags
 	}
 	for _, table := range routes.tables {
-		diags.Append(routes.ensure(ctx, table, target)...)
+		to, d := routes.ensure(ctx, table, target)
+		diags.Append(d...)
+		if !d.HasError() {
+			targets[table] = to
+		}
 	}
-	targets, err := routes.targets(ctx)
-	if err != nil {
-		diags.Append(diagnose.Failed("reading VIP route", m.VIP.ValueString(), err))
-		return
-	}
-	m.ActiveTargets = tfFullMap(targets)
+	return targets, diags
 }
 
 // target is where a new route leads: to the recorded primary, and to the
@@ -170,8 +182,9 @@ func (r *vipRouteResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	routes := r.routes(ctx, m, &resp.Diagnostics)
+	routes.allowed = declared(ctx, req.Private, routes.allowed, &resp.Diagnostics)
 	targets, err := routes.targets(ctx)
-	if err != nil && !notFound(err) {
+	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("reading VIP route", m.ID.ValueString(), err))
 		return
 	}
@@ -181,10 +194,11 @@ func (r *vipRouteResource) Read(ctx context.Context, req resource.ReadRequest, r
 		return
 	}
 	m.Destination = types.StringValue(routes.destination())
-	// A missing route shows as a missing table, and an interface that drops
-	// packets for the address as a missing interface.
-	m.ActiveTargets, m.RouteTableIDs = tfFullMap(targets), tfSet(sortedKeys(targets))
+	// A missing route, or one of somebody else, shows as a missing table, and an
+	// interface that drops packets for the address as a missing interface.
+	m.flattenTargets(targets)
 	m.Interfaces = tfSet(routes.forwarding(ctx))
+	resp.Diagnostics.Append(declare(ctx, resp.Private, routes.allowed)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 
@@ -202,20 +216,36 @@ func (r *vipRouteResource) Update(ctx context.Context, req resource.UpdateReques
 		return
 	}
 	old, routes := r.routes(ctx, have, &resp.Diagnostics), r.routes(ctx, want, &resp.Diagnostics)
-	resp.Diagnostics.Append(routes.check(ctx)...)
+	resp.Diagnostics.Append(routes.check(ctx, false)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	r.ensure(ctx, routes, &want, "changing VIP route", &resp.Diagnostics)
-	for _, table := range old.tables {
-		if slices.Contains(routes.tables, table) {
-			continue
-		}
-		if err := old.remove(ctx, table); err != nil {
-			resp.Diagnostics.Append(diagnose.Failed("removing VIP route from", table, err))
+	old.allowed = append(declared(ctx, req.Private, old.allowed, &resp.Diagnostics), routes.allowed...)
+	before := goMap(ctx, have.ActiveTargets, &resp.Diagnostics)
+	targets, diags := r.change(ctx, old, before, routes, want)
+	resp.Diagnostics.Append(diags...)
+	if diags.HasError() { // a route to an interface of before is ours still
+		routes.allowed = old.allowed
+	}
+	want.flattenTargets(targets)
+	resp.Diagnostics.Append(declare(ctx, resp.Private, routes.allowed)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, want)...)
+}
+
+// change makes the declared routes and then removes those that are not declared any more: none goes before
+// everything else is in place. It returns where the routes lead, those that had to stay as before.
+func (r *vipRouteResource) change(ctx context.Context, old vipRoutes, before map[string]string, routes vipRoutes, want vipRouteModel) (map[string]string, diag.Diagnostics) {
+	targets, diags := r.ensure(ctx, routes, want, "changing VIP route")
+	stay := old.tables
+	if !diags.HasError() {
+		stay, diags = old.leave(ctx, routes.tables)
+	}
+	for _, table := range stay {
+		if _, made := targets[table]; !made {
+			targets[table] = before[table]
 		}
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, want)...)
+	return targets, diags
 }
 
 // inOperation refuses a change while an operation of the group runs (R13).
@@ -246,6 +276,7 @@ func (r *vipRouteResource) Delete(ctx context.Context, req resource.DeleteReques
 		return
 	}
 	routes := r.routes(ctx, m, &resp.Diagnostics)
+	routes.allowed = declared(ctx, req.Private, routes.allowed, &resp.Diagnostics)
 	for _, table := range routes.tables {
 		if err := routes.remove(ctx, table); err != nil {
 			resp.Diagnostics.Append(diagnose.Failed("deleting VIP route from", table, err))

@@ -2,7 +2,8 @@ package provider
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -26,22 +27,33 @@ type vipRoutes struct {
 
 func (v vipRoutes) destination() string { return v.vip + "/32" }
 
+// describe returns the tables that exist. It filters, because a call with ids fails as a whole where one
+// of them is gone.
 func (v vipRoutes) describe(ctx context.Context, tables []string) ([]ec2types.RouteTable, error) {
-	out, err := v.ec2.DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{RouteTableIds: tables})
-	if err != nil {
-		return nil, err
+	pages := ec2.NewDescribeRouteTablesPaginator(v.ec2, &ec2.DescribeRouteTablesInput{
+		Filters: []ec2types.Filter{{Name: aws.String("route-table-id"), Values: tables}},
+	})
+	var found []ec2types.RouteTable
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, page.RouteTables...)
 	}
-	return out.RouteTables, nil
+	return found, nil
 }
 
 // check refuses route tables that do not exist and an address inside one of
-// their VPCs. What cannot be read is left to the calls that need it.
-func (v vipRoutes) check(ctx context.Context) (diags diag.Diagnostics) {
+// their VPCs. What cannot be read is left to the calls that need it. A plan only
+// warns of a missing table, because Terraform plans before it destroys, too.
+func (v vipRoutes) check(ctx context.Context, planning bool) (diags diag.Diagnostics) {
 	tables, err := v.describe(ctx, v.tables)
 	if err != nil {
-		if notFound(err) {
-			diags.Append(diagnose.FailedAt(path.Root("route_table_ids"), "reading route tables", strings.Join(v.tables, ", "), err))
-		}
+		return diags
+	}
+	if missing := v.missing(tables); len(missing) > 0 {
+		diags.Append(diagnose.NoRouteTable(path.Root("route_table_ids"), !planning, strings.Join(missing, ", "), v.region))
 		return diags
 	}
 	var vpcs []string
@@ -62,6 +74,13 @@ func (v vipRoutes) check(ctx context.Context) (diags diag.Diagnostics) {
 	return diags
 }
 
+// missing are the declared tables that were not found.
+func (v vipRoutes) missing(found []ec2types.RouteTable) []string {
+	return slices.DeleteFunc(slices.Clone(v.tables), func(id string) bool {
+		return slices.ContainsFunc(found, func(t ec2types.RouteTable) bool { return aws.ToString(t.RouteTableId) == id })
+	})
+}
+
 // blockOf is the CIDR block of a VPC that holds an address.
 func blockOf(vpc ec2types.Vpc, vip string) (string, bool) {
 	blocks := []string{aws.ToString(vpc.CidrBlock)}
@@ -80,29 +99,30 @@ func blockOf(vpc ec2types.Vpc, vip string) (string, bool) {
 	return "", false
 }
 
-// targets are where the routes lead, by route table; a table without the
-// route is left out.
+// targets are where the routes to the declared interfaces lead, by route table.
+// A table without the route, or with somebody else's, is left out.
 func (v vipRoutes) targets(ctx context.Context) (map[string]string, error) {
-	tables, err := v.describe(ctx, v.tables)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for _, t := range tables {
-		if r, ok := v.route(t); ok {
-			out[aws.ToString(t.RouteTableId)] = target(r)
-		}
-	}
-	return out, nil
+	found, err := v.leads(ctx, v.tables)
+	maps.DeleteFunc(found, func(_, to string) bool { return !v.ours(to) })
+	return found, err
 }
 
-func (v vipRoutes) route(t ec2types.RouteTable) (ec2types.Route, bool) {
-	for _, r := range t.Routes {
-		if aws.ToString(r.DestinationCidrBlock) == v.destination() {
-			return r, true
+func (v vipRoutes) ours(target string) bool { return slices.Contains(v.allowed, target) }
+
+// leads is where the route of each table leads, "" where it has none. A table
+// that does not exist is left out.
+func (v vipRoutes) leads(ctx context.Context, tables []string) (map[string]string, error) {
+	found, err := v.describe(ctx, tables)
+	out := map[string]string{}
+	for _, t := range found {
+		out[aws.ToString(t.RouteTableId)] = ""
+		for _, r := range t.Routes {
+			if aws.ToString(r.DestinationCidrBlock) == v.destination() {
+				out[aws.ToString(t.RouteTableId)] = target(r)
+			}
 		}
 	}
-	return ec2types.Route{}, false
+	return out, err
 }
 
 // target is what a route leads to: a network interface, or what else it is.
@@ -112,47 +132,72 @@ func target(r ec2types.Route) string {
 			return s
 		}
 	}
-	return ""
+	return "another kind of target"
 }
 
-// ensure adopts the route of a table, or creates it.
-func (v vipRoutes) ensure(ctx context.Context, table, eni string) (diags diag.Diagnostics) {
-	tables, err := v.describe(ctx, []string{table})
-	if err == nil && len(tables) == 0 {
-		err = fmt.Errorf("route table %s does not exist", table)
+// ensure adopts the route of a table, or creates it, and returns where it leads.
+func (v vipRoutes) ensure(ctx context.Context, table, eni string) (to string, diags diag.Diagnostics) {
+	at := path.Root("route_table_ids")
+	found, err := v.leads(ctx, []string{table})
+	to, exists := found[table]
+	switch {
+	case err != nil:
+		diags.Append(diagnose.FailedAt(at, "reading route table", table, err))
+	case !exists:
+		diags.Append(diagnose.NoRouteTable(at, true, table, v.region))
+	case to != "" && !v.ours(to):
+		diags.Append(diagnose.ForeignRoute(at, table, v.destination(), to))
 	}
-	if err != nil {
-		diags.Append(diagnose.FailedAt(path.Root("route_table_ids"), "reading route table", table, err))
-		return diags
-	}
-	if r, exists := v.route(tables[0]); exists {
-		if t := target(r); !slices.Contains(v.allowed, t) {
-			diags.Append(diagnose.ForeignRoute(path.Root("route_table_ids"), table, v.destination(), t))
-		}
-		return diags
+	if diags.HasError() || to != "" {
+		return to, diags
 	}
 	_, err = v.ec2.CreateRoute(ctx, &ec2.CreateRouteInput{
 		RouteTableId: &table, DestinationCidrBlock: aws.String(v.destination()), NetworkInterfaceId: &eni,
 	})
-	if err != nil {
-		diags.Append(diagnose.FailedAt(path.Root("route_table_ids"), "creating route "+v.destination()+" in", table, err))
+	if err == nil {
+		return eni, nil
 	}
-	return diags
+	if found, again := v.leads(ctx, []string{table}); again == nil && v.ours(found[table]) {
+		return found[table], nil // the answer was lost
+	}
+	diags.Append(diagnose.FailedAt(at, "creating route "+v.destination()+" in", table, err))
+	return "", diags
 }
 
+// remove deletes the route of a table if it leads to a declared interface, which
+// may be gone. Any other one is somebody else's.
 func (v vipRoutes) remove(ctx context.Context, table string) error {
-	_, err := v.ec2.DeleteRoute(ctx, &ec2.DeleteRouteInput{RouteTableId: &table, DestinationCidrBlock: aws.String(v.destination())})
+	found, err := v.leads(ctx, []string{table})
+	if err != nil || !v.ours(found[table]) {
+		return err
+	}
+	_, err = v.ec2.DeleteRoute(ctx, &ec2.DeleteRouteInput{RouteTableId: &table, DestinationCidrBlock: aws.String(v.destination())})
 	if notFound(err) {
 		return nil
 	}
 	return err
 }
 
+// leave removes the routes of the tables that are not to be kept, and returns
+// those where that failed.
+func (v vipRoutes) leave(ctx context.Context, keep []string) (stay []string, diags diag.Diagnostics) {
+	for _, table := range v.tables {
+		if slices.Contains(keep, table) {
+			continue
+		}
+		if err := v.remove(ctx, table); err != nil {
+			diags.Append(diagnose.Failed("removing VIP route from", table, err))
+			stay = append(stay, table)
+		}
+	}
+	return stay, diags
+}
+
 // forwarding are the interfaces that let packets for the address pass. One
 // that can't be read is left to the calls that need it.
 func (v vipRoutes) forwarding(ctx context.Context) []string {
 	return slices.DeleteFunc(slices.Clone(v.allowed), func(eni string) bool {
-		i, err := v.networkInterface(ctx, "", eni)
+		i, err := v.networkInterface(ctx, eni)
 		return err == nil && i != nil && aws.ToBool(i.SourceDestCheck)
 	})
 }
@@ -161,7 +206,7 @@ func (v vipRoutes) forwarding(ctx context.Context) []string {
 // https://docs.aws.amazon.com/vpc/latest/userguide/work-with-nat-instances.html#EIP_Disable_SrcDestCheck
 func (v vipRoutes) forward(ctx context.Context) error {
 	for _, eni := range v.allowed {
-		i, err := v.networkInterface(ctx, "", eni)
+		i, err := v.networkInterface(ctx, eni)
 		if err != nil {
 			return err
 		}
@@ -176,6 +221,32 @@ func (v vipRoutes) forward(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// privateInterfaces is the key of the declared interfaces in the private state.
+const privateInterfaces = "network_interface_ids"
+
+// declared are the interfaces as the configuration had them. A refresh leaves
+// those out that drop packets for the address, and a route to one is ours all
+// the same.
+func declared(ctx context.Context, private interface {
+	GetKey(context.Context, string) ([]byte, diag.Diagnostics)
+}, shown []string, diags *diag.Diagnostics) (all []string) {
+	kept, d := private.GetKey(ctx, privateInterfaces)
+	diags.Append(d...)
+	if json.Unmarshal(kept, &all) != nil { // not refreshed yet
+		return shown
+	}
+	return all
+}
+
+// declare keeps the interfaces for later calls.
+func declare(ctx context.Context, private interface {
+	SetKey(context.Context, string, []byte) diag.Diagnostics
+}, enis []string) diag.Diagnostics {
+	slices.Sort(enis)
+	text, _ := json.Marshal(slices.Compact(enis)) // texts always marshal
+	return private.SetKey(ctx, privateInterfaces, text)
 }
 
 func splitList(s string) []string { return strings.Split(s, ",") }

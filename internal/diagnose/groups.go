@@ -60,6 +60,32 @@ func GroupTaken(at path.Path, group, table, other string) diag.Diagnostic {
 	}.ErrorAt(at)
 }
 
+// EventualTable is a global table in which a conditional write decides for one
+// Region only: an error for a new group, a warning for one that is there.
+func EventualTable(at path.Path, fatal bool, table, replicas string) diag.Diagnostic {
+	p := Problem{
+		Tried:  "checking state table",
+		Object: table,
+		Cause: fmt.Sprintf("It is a global table with eventual consistency (replicas: %s). Each Region of such a table decides by its own copy, "+
+			"so that two operations could claim one group at once", replicas),
+		Next: "Name a table of this Region alone, such as one of hadr_state_table, or a global table with multi-Region strong consistency, which is chosen when its replicas are made",
+	}
+	if fatal {
+		return p.ErrorAt(at)
+	}
+	return p.WarningAt(at)
+}
+
+// GroupInPart is the warning of a read that finds only a part of a group.
+func GroupInPart(id, left string) diag.Diagnostic {
+	return Problem{
+		Tried:  "reading group",
+		Object: id,
+		Cause:  fmt.Sprintf("Only a part of it is on the table (%s): its creation or its removal broke off, or somebody deleted the rest. Nobody takes it over as it is", left),
+		Next:   "Apply: that completes the group, or makes it anew where its state is gone. To remove it, destroy: that goes on where it broke off",
+	}.Warning()
+}
+
 // ForeignNode is an instance or interface that belongs to another control
 // plane's group (R12).
 func ForeignNode(at path.Path, id, table, group string) diag.Diagnostic {
@@ -85,6 +111,21 @@ func VIPInsideVPC(at path.Path, vip, cidr, vpc string) diag.Diagnostic {
 			"network interface must be at least as specific as a subnet's block, so the address could not move between zones", vip, cidr, vpc),
 		Next: "Choose an address outside of every CIDR block of the VPC and of the networks that it is connected with, such as 192.168.170.10",
 	}.ErrorAt(at)
+}
+
+// NoRouteTable is a declared route table that does not exist: an error where its
+// route is made, a warning before.
+func NoRouteTable(at path.Path, fatal bool, tables, region string) diag.Diagnostic {
+	p := Problem{
+		Tried:  "reading route tables",
+		Object: tables,
+		Cause:  fmt.Sprintf("There is no such route table in %s; it may have been deleted outside of Terraform", region),
+		Next:   "Take it out of route_table_ids, or correct the id (`aws ec2 describe-route-tables` lists them), and check region and account of the provider",
+	}
+	if fatal {
+		return p.ErrorAt(at)
+	}
+	return p.WarningAt(at)
 }
 
 // ForeignRoute is a route for the endpoint that leads somewhere else.

@@ -75,6 +75,16 @@ func (t *Table) UnbindAlarms(ctx context.Context, group string, alarmARNs []stri
 	return nil
 }
 
+// bound returns the alarms that are bound to a group, also those that were not
+// listed under it any more. It reads the whole table.
+func (t *Table) bound(ctx context.Context, group string) ([]string, error) {
+	arns, err := t.scan(ctx, "ALARM#", "#sk = :binding AND #group = :group", item{":binding": str(skBinding), ":group": str(group)})
+	if err != nil {
+		return nil, fmt.Errorf("look for the alarms of group %q in table %s: %w", group, t.name, err)
+	}
+	return arns, nil
+}
+
 // ReadAlarms returns the alarms of a group by node, in order.
 func (t *Table) ReadAlarms(ctx context.Context, group string) (map[string][]string, error) {
 	items, err := t.list(ctx, groupPK(group), "ALARM#", false, 0)

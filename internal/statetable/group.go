@@ -130,29 +130,20 @@ func maintenanceAttributes(m failover.Maintenance) item {
 // alarm bindings. It returns ErrBusy while an operation runs, unless forced.
 // The history stays: it tells the epochs of a group that is created again, and
 // who did what. Probes stay, too: they are declared on their own.
+//
+// After an interruption at any point, the same call goes on. STATE goes first,
+// because no operation begins without it, and CONFIG last: until then Left
+// tells that there is something to delete.
 func (t *Table) DeleteGroup(ctx context.Context, group string, force bool) error {
-	free := condition{text: "attribute_not_exists(#operation) OR #phase = :blocked", values: item{":blocked": str(string(failover.Blocked))}}
-	if force {
-		free = condition{}
+	if err := t.deleteState(ctx, group, force); err != nil {
+		return err
 	}
-	if err := t.delete(ctx, groupPK(group), skState, free); err != nil {
-		if !awsclient.IsConditionFailed(err) {
-			return err
-		}
-		s, readErr := t.readState(ctx, group)
-		if readErr != nil {
-			return fmt.Errorf("delete group %q: %w", group, readErr)
-		}
-		return fmt.Errorf("delete: %w", idle(group, s))
-	}
-	alarms, err := t.ReadAlarms(ctx, group)
+	alarms, err := t.bound(ctx, group)
 	if err != nil {
 		return err
 	}
-	for _, arns := range alarms {
-		if err := t.UnbindAlarms(ctx, group, arns); err != nil {
-			return err
-		}
+	if err := t.UnbindAlarms(ctx, group, alarms); err != nil {
+		return err
 	}
 	rest, err := t.list(ctx, groupPK(group), "", false, 0)
 	if err != nil {
@@ -160,40 +151,83 @@ func (t *Table) DeleteGroup(ctx context.Context, group string, force bool) error
 	}
 	for _, it := range rest {
 		sk := text(it["sk"])
-		if strings.HasPrefix(sk, "OP#") || strings.HasPrefix(sk, "PROBE#") {
+		if sk == skConfig || strings.HasPrefix(sk, "OP#") || strings.HasPrefix(sk, "PROBE#") {
 			continue
 		}
 		if err := t.delete(ctx, groupPK(group), sk, condition{}); err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.DeleteConfig(ctx, group)
+}
+
+func (t *Table) deleteState(ctx context.Context, group string, force bool) error {
+	free := condition{text: "attribute_not_exists(#operation) OR #phase = :blocked", values: item{":blocked": str(string(failover.Blocked))}}
+	if force {
+		free = condition{}
+	}
+	err := t.delete(ctx, groupPK(group), skState, free)
+	if !awsclient.IsConditionFailed(err) {
+		return err
+	}
+	s, readErr := t.readState(ctx, group)
+	if readErr != nil {
+		return fmt.Errorf("delete group %q: %w", group, readErr)
+	}
+	return fmt.Errorf("delete: %w", idle(group, s))
+}
+
+// Left returns the sort keys of what is left of a group that was not created, or
+// not deleted, to its end. What agents write does not count: they may outlive
+// their group.
+func (t *Table) Left(ctx context.Context, group string) ([]string, error) {
+	var left []string
+	for _, prefix := range []string{skState, skConfig, "ALARM#"} {
+		items, err := t.list(ctx, groupPK(group), prefix, false, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range items {
+			left = append(left, text(it["sk"]))
+		}
+	}
+	return left, nil
 }
 
 // ListGroups returns the names of all groups that have a state, in order. It
 // reads the whole table: it is for people, not for the control plane.
 func (t *Table) ListGroups(ctx context.Context) ([]string, error) {
+	groups, err := t.scan(ctx, "GROUP#", "#sk = :state", item{":state": str(skState)})
+	if err != nil {
+		return nil, fmt.Errorf("list the groups of table %s: %w", t.name, err)
+	}
+	return groups, nil
+}
+
+// scan reads the whole table and returns what follows the prefix in the
+// partition keys of the items that fit the filter, in order.
+func (t *Table) scan(ctx context.Context, prefix, filter string, values item) ([]string, error) {
 	in := &dynamodb.ScanInput{
 		TableName: &t.name, ConsistentRead: aws.Bool(true),
-		FilterExpression:          aws.String("#sk = :state"),
+		FilterExpression:          &filter,
 		ProjectionExpression:      aws.String("#pk"),
-		ExpressionAttributeNames:  map[string]string{"#pk": "pk", "#sk": "sk"},
-		ExpressionAttributeValues: item{":state": str(skState)},
+		ExpressionAttributeNames:  names(filter + " #pk"),
+		ExpressionAttributeValues: values,
 	}
-	var groups []string
+	var found []string
 	for {
 		out, err := t.api.Scan(ctx, in)
 		if err != nil {
-			return nil, fmt.Errorf("list the groups of table %s: %w", t.name, err)
+			return nil, err
 		}
 		for _, it := range out.Items {
-			if name, ok := strings.CutPrefix(text(it["pk"]), "GROUP#"); ok {
-				groups = append(groups, name)
+			if name, ok := strings.CutPrefix(text(it["pk"]), prefix); ok {
+				found = append(found, name)
 			}
 		}
 		if len(out.LastEvaluatedKey) == 0 {
-			slices.Sort(groups)
-			return groups, nil
+			slices.Sort(found)
+			return found, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}

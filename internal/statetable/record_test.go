@@ -3,6 +3,7 @@ package statetable
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -103,6 +104,83 @@ func TestDeleteGroupKeepsHistoryAndProbes(t *testing.T) {
 				t.Errorf("probe: %v", err)
 			}
 		})
+	}
+}
+
+// However often a deletion is interrupted, something tells of what is left, and the next one goes on.
+func TestDeleteGroupGoesOnAfterAnInterruption(t *testing.T) {
+	for _, fate := range []fault{lostRequest, lostResponse, denied} {
+		for call, broke := 1, true; broke; call++ {
+			t.Run(fmt.Sprintf("fault %d of call %d", fate, call), func(t *testing.T) {
+				tab, f, s := steady(t)
+				must(t, tab.Append(t.Context(), group, failover.Entry{At: time.Now(), Event: "removing", Epoch: s.Epoch}))
+				must(t, tab.PutNode(t.Context(), group, failover.Observation{Node: "a", ReadAt: time.Now()}))
+				must(t, tab.BindAlarms(t.Context(), group, "a", []string{"arn:x", "arn:y"}))
+				calls := 0
+				f.fault = func(string, string) fault {
+					if calls++; calls == call {
+						return fate
+					}
+					return works
+				}
+				err := tab.DeleteGroup(t.Context(), group, false)
+				f.fault = func(string, string) fault { return works }
+				if broke = err != nil; !broke && calls >= call {
+					t.Fatalf("no error, although call %d of %v broke", call, f.log)
+				}
+				told, err := tab.Left(t.Context(), group)
+				must(t, err)
+				if there := remains(f); (len(told) > 0) != (len(there) > 0) {
+					t.Errorf("Left tells of %v, and there is %v", told, there)
+				}
+				must(t, tab.DeleteGroup(t.Context(), group, false))
+				if there := remains(f); len(there) > 0 {
+					t.Errorf("the second deletion leaves %v", there)
+				}
+				must(t, tab.BindAlarms(t.Context(), "invoices", "a", []string{"arn:x", "arn:y"}))
+				if h, err := tab.History(t.Context(), group, 0); err != nil || len(h) != 1 || h[0].Epoch != s.Epoch {
+					t.Errorf("history: %v, %v", h, err)
+				}
+			})
+		}
+	}
+}
+
+// remains are the keys of all that a deleted group must not leave.
+func remains(f *fake) []string {
+	var there []string
+	for k := range f.items {
+		if !strings.Contains(k, "/OP#") {
+			there = append(there, k)
+		}
+	}
+	slices.Sort(there)
+	return there
+}
+
+// A binding whose copy under the group was not written any more is unbound with it.
+func TestDeleteGroupFindsEveryBinding(t *testing.T) {
+	tab, f, _ := steady(t)
+	f.fault = faults("put", "GROUP#orders/ALARM#arn:x", []fault{lostRequest})
+	if err := tab.BindAlarms(t.Context(), group, "a", []string{"arn:x"}); err == nil {
+		t.Fatal("BindAlarms: no error")
+	}
+	must(t, tab.DeleteGroup(t.Context(), group, false))
+	must(t, tab.BindAlarms(t.Context(), "invoices", "b", []string{"arn:x"}))
+}
+
+// A group that was not created to its end has a state, and Load finds nothing of it.
+func TestLoadStateOfAPart(t *testing.T) {
+	tab, _ := empty()
+	must(t, tab.CreateState(t.Context(), group, failover.State{Epoch: 7, Primary: "a", Phase: failover.Steady}))
+	if _, err := tab.Load(t.Context(), group); !errors.Is(err, control.ErrNotFound) {
+		t.Errorf("Load: %v", err)
+	}
+	if s, err := tab.LoadState(t.Context(), group); err != nil || s.Epoch != 7 || s.Primary != "a" {
+		t.Errorf("LoadState: %+v, %v", s, err)
+	}
+	if left, err := tab.Left(t.Context(), group); err != nil || !slices.Equal(left, []string{"STATE"}) {
+		t.Errorf("Left: %v, %v", left, err)
 	}
 }
 

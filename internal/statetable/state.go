@@ -115,6 +115,16 @@ func (t *Table) Load(ctx context.Context, group string) (failover.State, error) 
 	return s.state(group, config), nil
 }
 
+// LoadState is Load without the configuration, which a group that was not
+// created to its end does not have.
+func (t *Table) LoadState(ctx context.Context, group string) (failover.State, error) {
+	s, err := t.readState(ctx, group)
+	if err != nil {
+		return failover.State{}, err
+	}
+	return s.state(group, failover.Config{}), nil
+}
+
 func (t *Table) readState(ctx context.Context, group string) (stored, error) {
 	it, err := t.get(ctx, groupPK(group), skState)
 	if err != nil {
