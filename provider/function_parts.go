@@ -25,13 +25,15 @@ const alarmsPrincipal = "lambda.alarms.cloudwatch.amazonaws.com"
 // a part into the wanted state, whether it is there or not.
 type functionParts struct{ *clients }
 
-func (p functionParts) putLogGroup(ctx context.Context, name string, days int64, tags map[string]string) error {
-	_, err := p.logs.CreateLogGroup(ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: &name, Tags: tags})
+// putLogGroup reports whether it has made the log group.
+func (p functionParts) putLogGroup(ctx context.Context, name string, days int64, tags map[string]string) (made bool, err error) {
+	_, err = p.logs.CreateLogGroup(ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: &name, Tags: tags})
 	if err != nil && !hasCode(err, "ResourceAlreadyExistsException") {
-		return err
+		return false, err
 	}
+	made = err == nil
 	_, err = p.logs.PutRetentionPolicy(ctx, &cloudwatchlogs.PutRetentionPolicyInput{LogGroupName: &name, RetentionInDays: aws.Int32(int32(days))}) //nolint:gosec // one of retentions
-	return err
+	return made, err
 }
 
 func (p functionParts) retention(ctx context.Context, name string) (types.Int64, error) {
@@ -56,7 +58,7 @@ func (p functionParts) deleteLogGroup(ctx context.Context, name string) error {
 }
 
 func (p functionParts) role(name string) ownRole {
-	return ownRole{p.clients, name, ownPolicyName, assumeByLambda()}
+	return ownRole{p.clients, name, ownPolicyName, assumeByLambda(), "Execution role of the function " + name + " of hadr"}
 }
 
 // create retries while a new role is not known to Lambda yet.
@@ -66,12 +68,13 @@ func (p functionParts) create(ctx context.Context, in *lambda.CreateFunctionInpu
 		out, err = p.lambda.CreateFunction(ctx, in)
 		return err
 	}, roleUnknown)
-	if err != nil {
-		return nil, err
-	}
-	return out, lambda.NewFunctionActiveV2Waiter(p.lambda, func(o *lambda.FunctionActiveV2WaiterOptions) {
+	return out, err
+}
+
+func (p functionParts) active(ctx context.Context, name string) error {
+	return lambda.NewFunctionActiveV2Waiter(p.lambda, func(o *lambda.FunctionActiveV2WaiterOptions) {
 		o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
-	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: in.FunctionName}, functionTimeout)
+	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: &name}, functionTimeout)
 }
 
 func roleUnknown(err error) bool {

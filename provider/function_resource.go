@@ -101,7 +101,6 @@ func (r *functionResource) Create(ctx context.Context, req resource.CreateReques
 		resp.Diagnostics.Append(diagnose.NoCode(m.Kind.ValueString(), m.Architecture.ValueString()))
 		return
 	}
-	parts := functionParts{r.clients}
 	id, err := r.identity(ctx)
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
@@ -110,28 +109,20 @@ func (r *functionResource) Create(ctx context.Context, req resource.CreateReques
 	tags := r.allTags(ctx, m.Tags, &resp.Diagnostics)
 	m.Policy, m.Environment = m.policyText(ctx, r.clients, id, &resp.Diagnostics), tfFullMap(m.variables())
 	m.LogGroupName = types.StringValue(logGroupRoot + name)
-	if err := parts.putLogGroup(ctx, m.LogGroupName.ValueString(), m.LogRetentionDays.ValueInt64(), tags); err != nil {
-		resp.Diagnostics.Append(diagnose.Failed("creating log group", m.LogGroupName.ValueString(), err))
+	build := functionBuild{functionParts: functionParts{r.clients}}
+	diags := build.run(ctx, &m, code, tags)
+	if resp.Diagnostics.Append(diags...); diags.HasError() {
+		resp.Diagnostics.Append(build.undo(ctx, m)...)
 		return
 	}
-	if m.RoleARN.IsUnknown() {
-		arn, err := parts.role(m.ownRoleName()).create(ctx, "Execution role of the function "+name+" of hadr", m.Policy.ValueString(), tags)
-		if err != nil {
-			resp.Diagnostics.Append(diagnose.Failed("creating execution role", m.ownRoleName(), err))
-			return
-		}
-		m.RoleARN = types.StringValue(arn)
-	}
-	out, err := parts.create(ctx, m.create(code, tags))
-	if err != nil {
-		resp.Diagnostics.Append(diagnose.Failed("creating function", name, err))
-		return
-	}
-	m.ID, m.ARN, m.SourceCodeHash, m.TagsAll = m.Name, tfString(out.FunctionArn), types.StringValue(code.Hash), tfFullMap(tags)
+	m.ID, m.SourceCodeHash, m.TagsAll = m.Name, types.StringValue(code.Hash), tfFullMap(tags)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...) // from here on the function exists
-	_, err = parts.putInvocation(ctx, m)
+	err = build.active(ctx, name)
 	if err == nil {
-		err = parts.setInvokers(ctx, id, name, nil, goStrings(ctx, m.AlarmNames, &resp.Diagnostics))
+		_, err = build.putInvocation(ctx, m)
+	}
+	if err == nil {
+		err = build.setInvokers(ctx, id, name, nil, goStrings(ctx, m.AlarmNames, &resp.Diagnostics))
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("creating function", name, err))
@@ -221,7 +212,7 @@ func (r *functionResource) Update(ctx context.Context, req resource.UpdateReques
 func (r *functionResource) change(ctx context.Context, id identity, have functionModel, want *functionModel, diags *diag.Diagnostics) error {
 	parts, name := functionParts{r.clients}, have.Name.ValueString()
 	if !have.LogRetentionDays.Equal(want.LogRetentionDays) {
-		if err := parts.putLogGroup(ctx, want.LogGroupName.ValueString(), want.LogRetentionDays.ValueInt64(), nil); err != nil {
+		if _, err := parts.putLogGroup(ctx, want.LogGroupName.ValueString(), want.LogRetentionDays.ValueInt64(), nil); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
 )
 
 // ownRole is an execution role that a resource makes for itself, with one
@@ -16,19 +19,35 @@ type ownRole struct {
 	*clients
 	name, policyName string
 	trust            policy // who assumes it; none for a role that others made
+	description      string
 }
 
-// create makes the role and returns its ARN.
-func (o ownRole) create(ctx context.Context, description, policyText string, tags map[string]string) (string, error) {
-	in := &iam.CreateRoleInput{RoleName: &o.name, AssumeRolePolicyDocument: aws.String(o.trust.String()), Description: &description}
+// create makes the role and returns its ARN. What fails leaves no role behind.
+func (o ownRole) create(ctx context.Context, policyText string, tags map[string]string) (arn string, diags diag.Diagnostics) {
+	in := &iam.CreateRoleInput{RoleName: &o.name, AssumeRolePolicyDocument: aws.String(o.trust.String()), Description: &o.description}
 	for _, k := range sortedKeys(tags) {
 		in.Tags = append(in.Tags, iamtypes.Tag{Key: &k, Value: aws.String(tags[k])})
 	}
 	out, err := o.iam.CreateRole(ctx, in)
 	if err != nil {
-		return "", err
+		diags.Append(diagnose.Failed("creating execution role", o.name, err))
+		return "", diags
 	}
-	return aws.ToString(out.Role.Arn), o.allow(ctx, policyText)
+	if err := o.allow(ctx, policyText); err != nil {
+		diags.Append(diagnose.Failed("creating execution role", o.name, err))
+		diags.Append(o.discard(ctx)...)
+		return "", diags
+	}
+	return aws.ToString(out.Role.Arn), diags
+}
+
+// discard deletes a role that nothing uses and no state names, also after an
+// apply was interrupted: it would be in the way of the next one.
+func (o ownRole) discard(ctx context.Context) (diags diag.Diagnostics) {
+	if err := o.delete(context.WithoutCancel(ctx)); err != nil {
+		diags.Append(diagnose.Left("execution role", o.name, err))
+	}
+	return diags
 }
 
 // repair puts trust and policy into the wanted state.

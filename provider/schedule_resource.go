@@ -103,9 +103,8 @@ func (r *scheduleResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	if m.RoleARN.IsUnknown() {
-		arn, err := role.create(ctx, "Execution role of the schedule "+name+" of hadr", m.Policy.ValueString(), r.defaultTags)
-		if err != nil {
-			resp.Diagnostics.Append(diagnose.Failed("creating execution role", m.ownRoleName(), err))
+		arn, diags := role.create(ctx, m.Policy.ValueString(), r.defaultTags)
+		if resp.Diagnostics.Append(diags...); diags.HasError() {
 			return
 		}
 		m.RoleARN = types.StringValue(arn)
@@ -116,12 +115,10 @@ func (r *scheduleResource) Create(ctx context.Context, req resource.CreateReques
 		return err
 	}, schedulerCannotAssume)
 	if err != nil {
-		if m.ownRole() { // of no use to anybody, and in the way of the next apply
-			if err := role.delete(ctx); err != nil {
-				resp.Diagnostics.Append(diagnose.Failed("deleting execution role", m.ownRoleName(), err))
-			}
-		}
 		resp.Diagnostics.Append(diagnose.Failed("creating schedule", name, err))
+		if m.ownRole() {
+			resp.Diagnostics.Append(role.discard(ctx)...)
+		}
 		return
 	}
 	m.ID, m.ARN = m.Name, tfString(out.ScheduleArn)
@@ -133,7 +130,8 @@ const ownSchedulePolicy = "hadr-schedule"
 
 func (r *scheduleResource) role(ctx context.Context, m scheduleModel) (ownRole, error) {
 	id, err := r.identity(ctx)
-	return ownRole{r.clients, m.ownRoleName(), ownSchedulePolicy, assumeByScheduler(id.Account)}, err
+	return ownRole{r.clients, m.ownRoleName(), ownSchedulePolicy, assumeByScheduler(id.Account),
+		"Execution role of the schedule " + m.Name.ValueString() + " of hadr"}, err
 }
 
 // schedulerCannotAssume is the answer while a new role is not known everywhere.

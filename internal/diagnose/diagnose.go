@@ -72,6 +72,17 @@ func FailedAt(at path.Path, tried, object string, err error) diag.Diagnostic {
 	return Problem{Tried: tried, Object: object, Cause: cause(err), Next: nextStep(err)}.ErrorAt(at)
 }
 
+// Left is an object that could not be deleted though nothing uses it and no
+// state names it.
+func Left(kind, object string, err error) diag.Diagnostic {
+	return Problem{
+		Tried:  "deleting " + kind,
+		Object: object,
+		Cause:  stop(cause(err)) + fmt.Sprintf(" Nothing uses this %s, and no state names it", kind),
+		Next:   "Delete it by hand: the next apply would find its name taken",
+	}.Error()
+}
+
 // Gone is the warning of a read that finds nothing: the object leaves the state.
 func Gone(kind, object string) diag.Diagnostic {
 	return Problem{
