@@ -77,8 +77,22 @@ func (p functionParts) active(ctx context.Context, name string) error {
 	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: &name}, functionTimeout)
 }
 
+// roleUnknown is the answer while Lambda, or KMS on its behalf, does not know a
+// new role yet. KMS encrypts the environment:
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars-encryption.html
 func roleUnknown(err error) bool {
-	return hasCode(err, "InvalidParameterValueException") && strings.Contains(err.Error(), "cannot be assumed")
+	return refusedFor(err, "cannot be assumed", "KMS key is invalid for CreateGrant")
+}
+
+// destinationUnknown is the answer while Lambda does not know a new topic or
+// queue yet, or that the role may send there.
+func destinationUnknown(err error) bool {
+	return refusedFor(err, "destination ARN", "does not have permissions")
+}
+
+func refusedFor(err error, reasons ...string) bool {
+	return hasCode(err, "InvalidParameterValueException") &&
+		slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(err.Error(), reason) })
 }
 
 func (p functionParts) configure(ctx context.Context, in *lambda.UpdateFunctionConfigurationInput) error {
@@ -106,8 +120,11 @@ func (p functionParts) updated(ctx context.Context, name *string) error {
 	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: name}, functionTimeout)
 }
 
-func (p functionParts) putInvocation(ctx context.Context, m functionModel) (*lambda.PutFunctionEventInvokeConfigOutput, error) {
-	return p.lambda.PutFunctionEventInvokeConfig(ctx, m.invocation())
+func (p functionParts) putInvocation(ctx context.Context, m functionModel) error {
+	return p.eventually(ctx, func() error {
+		_, err := p.lambda.PutFunctionEventInvokeConfig(ctx, m.invocation())
+		return err
+	}, destinationUnknown)
 }
 
 type invocation struct {

@@ -119,7 +119,7 @@ func (r *functionResource) Create(ctx context.Context, req resource.CreateReques
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...) // from here on the function exists
 	err = build.active(ctx, name)
 	if err == nil {
-		_, err = build.putInvocation(ctx, m)
+		err = build.putInvocation(ctx, m)
 	}
 	if err == nil {
 		err = build.setInvokers(ctx, id, name, nil, goStrings(ctx, m.AlarmNames, &resp.Diagnostics))
@@ -237,7 +237,7 @@ func (r *functionResource) change(ctx context.Context, id identity, have functio
 		}
 	}
 	if !have.sameInvocation(*want) {
-		if _, err := parts.putInvocation(ctx, *want); err != nil {
+		if err := parts.putInvocation(ctx, *want); err != nil {
 			return err
 		}
 	}
