@@ -174,7 +174,7 @@ func (m functionModel) sameInvocation(o functionModel) bool {
 
 // ownRole reports whether the role is the one that the resource made.
 func (m functionModel) ownRole() bool {
-	return strings.HasSuffix(m.RoleARN.ValueString(), ":role/"+m.ownRoleName())
+	return isRole(m.RoleARN, m.ownRoleName())
 }
 
 func (m functionModel) ownRoleName() string { return m.Name.ValueString() }

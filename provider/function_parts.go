@@ -96,14 +96,10 @@ func refusedFor(err error, reasons ...string) bool {
 }
 
 func (p functionParts) configure(ctx context.Context, in *lambda.UpdateFunctionConfigurationInput) error {
-	err := p.eventually(ctx, func() error {
+	return p.eventually(ctx, func() error {
 		_, err := p.lambda.UpdateFunctionConfiguration(ctx, in)
 		return err
 	}, roleUnknown)
-	if err != nil {
-		return err
-	}
-	return p.updated(ctx, in.FunctionName)
 }
 
 func (p functionParts) putCode(ctx context.Context, name string, code functionCode, arch []lambdatypes.Architecture) error {
@@ -111,13 +107,13 @@ func (p functionParts) putCode(ctx context.Context, name string, code functionCo
 	if err != nil {
 		return err
 	}
-	return p.updated(ctx, &name)
+	return p.updated(ctx, name)
 }
 
-func (p functionParts) updated(ctx context.Context, name *string) error {
+func (p functionParts) updated(ctx context.Context, name string) error {
 	return lambda.NewFunctionUpdatedV2Waiter(p.lambda, func(o *lambda.FunctionUpdatedV2WaiterOptions) {
 		o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
-	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: name}, functionTimeout)
+	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: &name}, functionTimeout)
 }
 
 func (p functionParts) putInvocation(ctx context.Context, m functionModel) error {

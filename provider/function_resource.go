@@ -60,6 +60,11 @@ func (r *functionResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		return
 	}
 	m.fillDefaults(config)
+	var diags diag.Diagnostics
+	m.RoleARN, diags = functionParts{r.clients}.role(m.ownRoleName()).plan(config.RoleARN, m.RoleARN)
+	if resp.Diagnostics.Append(diags...); diags.HasError() {
+		return
+	}
 	m.Environment = types.MapUnknown(types.StringType)
 	if m.environmentKnown() {
 		m.Environment = tfFullMap(m.variables())
@@ -202,6 +207,10 @@ func (r *functionResource) Update(ctx context.Context, req resource.UpdateReques
 	if want.SourceCodeHash.IsUnknown() {
 		want.SourceCodeHash = have.SourceCodeHash
 	}
+	r.reconfigure(ctx, have, &want, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	if err := r.change(ctx, id, have, &want, &resp.Diagnostics); err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("changing function", have.ID.ValueString(), err))
 		return
@@ -209,20 +218,42 @@ func (r *functionResource) Update(ctx context.Context, req resource.UpdateReques
 	resp.Diagnostics.Append(resp.State.Set(ctx, want)...)
 }
 
+// reconfigure changes role and configuration. A new role that Lambda refuses is
+// taken back: the next plan would see it, and not that the function lacks it.
+func (r *functionResource) reconfigure(ctx context.Context, have functionModel, want *functionModel, diags *diag.Diagnostics) {
+	parts, name := functionParts{r.clients}, have.Name.ValueString()
+	own := parts.role(want.ownRoleName())
+	arn, made, problems := own.settle(ctx, want.RoleARN, want.Policy.ValueString(), goMap(ctx, want.TagsAll, diags))
+	if diags.Append(problems...); diags.HasError() {
+		return
+	}
+	want.RoleARN = arn
+	if !made && have.sameConfiguration(*want) {
+		return
+	}
+	if err := parts.configure(ctx, want.configuration()); err != nil {
+		diags.Append(diagnose.Failed("changing function", name, err))
+		if made {
+			diags.Append(own.discard(ctx)...)
+		}
+		return
+	}
+	if err := parts.updated(ctx, name); err != nil {
+		diags.Append(diagnose.Failed("changing function", name, err))
+		return
+	}
+	switch {
+	case made && have.ownRole():
+		diags.Append(diagnose.RoleMadeAnew(name, own.name))
+	case have.ownRole() && !want.ownRole():
+		diags.Append(own.discard(ctx)...)
+	}
+}
+
 func (r *functionResource) change(ctx context.Context, id identity, have functionModel, want *functionModel, diags *diag.Diagnostics) error {
 	parts, name := functionParts{r.clients}, have.Name.ValueString()
 	if !have.LogRetentionDays.Equal(want.LogRetentionDays) {
 		if _, err := parts.putLogGroup(ctx, want.LogGroupName.ValueString(), want.LogRetentionDays.ValueInt64(), nil); err != nil {
-			return err
-		}
-	}
-	if have.ownRole() && want.ownRole() {
-		if err := parts.role(want.ownRoleName()).repair(ctx, want.Policy.ValueString()); err != nil {
-			return err
-		}
-	}
-	if !have.sameConfiguration(*want) {
-		if err := parts.configure(ctx, want.configuration()); err != nil {
 			return err
 		}
 	}

@@ -79,7 +79,7 @@ func functionSchema() schema.Schema {
 		"failure_destination_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("sns", "sqs")},
 			MarkdownDescription: "Topic or queue that gets the events that failed for good."},
 		"role_arn": schema.StringAttribute{Optional: true, Computed: true, Validators: []validator.String{arnOf("iam")}, PlanModifiers: keep,
-			MarkdownDescription: "Execution role. Default: a role of the function's own, which allows what is named here and nothing else; see `policy`."},
+			MarkdownDescription: "Execution role. Default: a role of the function's own, which allows what is named here and nothing else; see `policy`. Another one must not be called like the function."},
 		"policy": schema.StringAttribute{Computed: true,
 			MarkdownDescription: "IAM policy (JSON) that the function needs: what its own role has, and what the role of `role_arn` must have."},
 		"environment": schema.MapAttribute{Computed: true, ElementType: types.StringType,

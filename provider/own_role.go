@@ -3,11 +3,14 @@ package provider
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
 )
@@ -48,6 +51,50 @@ func (o ownRole) discard(ctx context.Context) (diags diag.Diagnostics) {
 		diags.Append(diagnose.Left("execution role", o.name, err))
 	}
 	return diags
+}
+
+// isRole reports whether an ARN is that of the role of a name.
+func isRole(arn types.String, name string) bool {
+	return strings.HasSuffix(arn.ValueString(), ":role/"+name)
+}
+
+// plan is role_arn as planned: unknown where the own role is to take over from
+// one that is no longer configured. A configured one must be another: a role
+// whose name is the own one's would be changed and deleted.
+func (o ownRole) plan(configured, planned types.String) (types.String, diag.Diagnostics) {
+	var diags diag.Diagnostics
+	switch own := isRole(planned, o.name); {
+	case configured.IsNull() && !own:
+		return types.StringUnknown(), nil
+	case !configured.IsNull() && own:
+		diags.Append(diagnose.Invalid(path.Root("role_arn"), planned.ValueString(),
+			"has the name of the role that the resource makes, changes and deletes by itself",
+			"Leave role_arn away, or name a role that is called otherwise"))
+	}
+	return planned, diags
+}
+
+// settle puts the own role in place for an update, if planned asks for it, and
+// returns the ARN of the role to use. made tells that the own one is new.
+func (o ownRole) settle(ctx context.Context, planned types.String, policyText string, tags map[string]string) (arn types.String, made bool, diags diag.Diagnostics) {
+	if !planned.IsUnknown() && !isRole(planned, o.name) {
+		return planned, false, nil
+	}
+	out, err := o.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &o.name})
+	if err != nil && !notFound(err) {
+		diags.Append(diagnose.Failed("reading execution role", o.name, err))
+		return planned, false, diags
+	}
+	// A role that this resource did not make is left alone: creating one of its
+	// name fails, and tells.
+	if err != nil || planned.IsUnknown() && aws.ToString(out.Role.Description) != o.description {
+		name, failed := o.create(ctx, policyText, tags)
+		return types.StringValue(name), !failed.HasError(), failed
+	}
+	if err := o.repair(ctx, policyText); err != nil {
+		diags.Append(diagnose.Failed("changing execution role", o.name, err))
+	}
+	return tfString(out.Role.Arn), false, diags
 }
 
 // repair puts trust and policy into the wanted state.

@@ -83,6 +83,19 @@ func Left(kind, object string, err error) diag.Diagnostic {
 	}.Error()
 }
 
+// RoleMadeAnew is the warning of a function whose execution role was missing.
+// The grant names the role that is gone:
+// https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors
+func RoleMadeAnew(function, role string) diag.Diagnostic {
+	return Problem{
+		Tried:  "changing function",
+		Object: function,
+		Cause: fmt.Sprintf("Its execution role %s was missing, and is made anew. The grant by which the old one could decrypt the environment "+
+			"may not count for the new one: then the function ends with KMSAccessDeniedException before it starts", role),
+		Next: "See in the function's log that it runs. If it does not, make it anew with `terraform apply -replace`",
+	}.Warning()
+}
+
 // Gone is the warning of a read that finds nothing: the object leaves the state.
 func Gone(kind, object string) diag.Diagnostic {
 	return Problem{
