@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -73,7 +72,8 @@ func (r *stateTableResource) Create(ctx context.Context, req resource.CreateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	name := m.Name.ValueString()
+	name, protect := m.Name.ValueString(), m.DeletionProtection
+	m.DeletionProtection = types.BoolValue(false) // until all else is done: what is half made can be made anew
 	in := m.expand()
 	in.Tags = dynamoTags(r.allTags(ctx, m.Tags, &resp.Diagnostics))
 	if _, err := r.dynamodb.CreateTable(ctx, in); err != nil {
@@ -87,8 +87,13 @@ func (r *stateTableResource) Create(ctx context.Context, req resource.CreateRequ
 		m.ARN = types.StringValue(arn)
 		err = r.setRecovery(ctx, name, m.PointInTimeRecovery.ValueBool())
 	}
+	if err == nil && protect.ValueBool() {
+		err = r.protect(ctx, name, true)
+	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("creating state table", name, err))
+	} else {
+		m.DeletionProtection = protect
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
@@ -136,12 +141,7 @@ func (r *stateTableResource) Update(ctx context.Context, req resource.UpdateRequ
 func (r *stateTableResource) change(ctx context.Context, have, want stateTableModel, diags *diag.Diagnostics) error {
 	name := have.ID.ValueString()
 	if !have.DeletionProtection.Equal(want.DeletionProtection) {
-		if _, err := r.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{
-			TableName: &name, DeletionProtectionEnabled: aws.Bool(want.DeletionProtection.ValueBool()),
-		}); err != nil {
-			return err
-		}
-		if _, err := r.ready(ctx, name); err != nil {
+		if err := r.protect(ctx, name, want.DeletionProtection.ValueBool()); err != nil {
 			return err
 		}
 	}
@@ -182,11 +182,15 @@ func (r *stateTableResource) Delete(ctx context.Context, req resource.DeleteRequ
 		resp.Diagnostics.Append(diagnose.Problem{
 			Tried: "deleting state table", Object: name,
 			Cause: "deletion_protection is true: the table holds who is primary, and without it nothing takes over",
-			Next:  "Set deletion_protection = false, apply, then destroy",
+			Next: "Set deletion_protection = false, apply, then destroy. A table that Terraform replaces because it is tainted " +
+				"can be kept instead: run `terraform untaint` with its address, then apply",
 		}.ErrorAt(path.Root("deletion_protection")))
 		return
 	}
-	_, err := r.dynamodb.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
+	err := r.eventually(ctx, func() error {
+		_, err := r.dynamodb.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
+		return err
+	}, func(err error) bool { return hasCode(err, "ResourceInUseException") }) // while it is made or changed
 	if err == nil {
 		err = dynamodb.NewTableNotExistsWaiter(r.dynamodb, func(o *dynamodb.TableNotExistsWaiterOptions) {
 			o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
@@ -221,6 +225,15 @@ func (r *stateTableResource) ready(ctx context.Context, name string) (string, er
 	return aws.ToString(out.Table.TableArn), nil
 }
 
+// protect switches the protection against deletion.
+func (r *stateTableResource) protect(ctx context.Context, name string, on bool) error {
+	if _, err := r.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: &on}); err != nil {
+		return err
+	}
+	_, err := r.ready(ctx, name)
+	return err
+}
+
 // setRecovery retries while continuous backups are being enabled for a new
 // table: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateContinuousBackups.html
 func (r *stateTableResource) setRecovery(ctx context.Context, name string, on bool) error {
@@ -230,19 +243,19 @@ func (r *stateTableResource) setRecovery(ctx context.Context, name string, on bo
 			PointInTimeRecoverySpecification: &ddb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: &on},
 		})
 		return err
-	}, func(err error) bool {
-		_, notYet := errors.AsType[*ddb.ContinuousBackupsUnavailableException](err)
-		return notYet
-	})
+	}, backupsUnavailable)
 }
+
+// backupsUnavailable is the answer while continuous backups are being enabled.
+func backupsUnavailable(err error) bool { return hasCode(err, "ContinuousBackupsUnavailableException") }
 
 func (r *stateTableResource) readInto(ctx context.Context, t *ddb.TableDescription, m *stateTableModel, diags *diag.Diagnostics) error {
 	m.flatten(t)
 	backups, err := r.dynamodb.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: t.TableName})
-	if err != nil {
+	if err != nil && !backupsUnavailable(err) {
 		return err
 	}
-	m.PointInTimeRecovery = types.BoolValue(recoveryOn(backups.ContinuousBackupsDescription))
+	m.PointInTimeRecovery = types.BoolValue(err == nil && recoveryOn(backups.ContinuousBackupsDescription))
 	tags := map[string]string{}
 	p := dynamodb.ListTagsOfResourceInput{ResourceArn: t.TableArn}
 	for {

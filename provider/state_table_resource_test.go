@@ -1,13 +1,17 @@
 package provider
 
 import (
+	"errors"
 	"regexp"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 )
 
@@ -37,7 +41,7 @@ resource "hadr_state_table" "this" {
 			{
 				Config:      `resource "hadr_state_table" "this" { name = "hadr-orders" }`,
 				Destroy:     true,
-				ExpectError: regexp.MustCompile(`(?s)deletion_protection is true.*Next step`),
+				ExpectError: regexp.MustCompile(`(?s)deletion_protection is true.*Next step.*terraform\s+untaint`),
 			},
 			{
 				Config: `
@@ -55,4 +59,32 @@ resource "hadr_state_table" "this" {
 			},
 		},
 	})
+}
+
+// A table that is half made is made anew by the next apply, and protected as
+// the last step.
+func TestStateTableIsMadeAnewAfterAFailure(t *testing.T) {
+	for _, operation := range []string{"DescribeTable", "UpdateContinuousBackups", "UpdateTable"} {
+		t.Run(operation, func(t *testing.T) {
+			a := startAWS(t)
+			config := func(rest string) string {
+				return `resource "hadr_state_table" "this" {` + "\n" + `name = "hadr"` + "\n" + rest + "}"
+			}
+			isProtected := func(*terraform.State) error {
+				out, err := a.dynamodb.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("hadr")})
+				if err == nil && !aws.ToBool(out.Table.DeletionProtectionEnabled) {
+					err = errors.New("the table is not protected against deletion")
+				}
+				return err
+			}
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: factories(),
+				Steps: []resource.TestStep{
+					{PreConfig: func() { a.disturb(t, deniedOnce(operation, "")) }, Config: config(""), ExpectError: regexp.MustCompile(`AccessDenied`)},
+					{Config: config(""), Check: isProtected},
+					{Config: config("deletion_protection = false\n")},
+				},
+			})
+		})
+	}
 }
