@@ -19,6 +19,7 @@ type functionModel struct {
 	Name                  types.String `tfsdk:"name"`
 	Kind                  types.String `tfsdk:"kind"`
 	TableARN              types.String `tfsdk:"table_arn"`
+	VolumeKeyARNs         types.Set    `tfsdk:"volume_kms_key_arns"`
 	Groups                types.Set    `tfsdk:"groups"`
 	AlarmNames            types.Set    `tfsdk:"alarm_names"`
 	InstanceIDs           types.Set    `tfsdk:"instance_ids"`
@@ -63,6 +64,7 @@ func (m functionModel) scope(ctx context.Context, c *clients, id identity, diags
 		IsolationGroup:     m.IsolationGroupID.ValueString(),
 		Interfaces:         goStrings(ctx, m.NetworkInterfaceIDs, diags),
 		FailureDestination: m.FailureDestinationARN.ValueString(),
+		VolumeKeys:         goStrings(ctx, m.VolumeKeyARNs, diags),
 	}
 }
 
@@ -78,7 +80,7 @@ func (m functionModel) policyKnown() bool {
 	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() || m.IsolationGroupID.IsUnknown() {
 		return false
 	}
-	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames, m.NetworkInterfaceIDs} {
+	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames, m.NetworkInterfaceIDs, m.VolumeKeyARNs} {
 		if hasUnknown(s) {
 			return false
 		}

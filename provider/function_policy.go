@@ -12,6 +12,7 @@ type functionScope struct {
 	IsolationGroup             string   // id of the security group that cuts a node off, or ""
 	Interfaces                 []string // ids of the nodes' network interfaces, for that
 	FailureDestination         string   // ARN of a topic or queue, or ""
+	VolumeKeys                 []string // ARNs of the customer managed keys of the nodes' volumes
 }
 
 func (s functionScope) ec2(kind string, ids []string) []string {
@@ -57,6 +58,7 @@ func takeoverPolicy(s functionScope) policy {
 		allow("Log", []string{s.LogGroupARN + ":*"}, "logs:CreateLogStream", "logs:PutLogEvents"),
 		s.isolate(),
 		s.onFailure(),
+		s.openVolumes(),
 	)
 }
 
@@ -89,4 +91,14 @@ func (s functionScope) onFailure() statement {
 		action = "sqs:SendMessage"
 	}
 	return allow("OnFailure", []string{s.FailureDestination}, action)
+}
+
+// openVolumes lets EC2 use the keys of the volumes of a node that the function
+// starts. Without it EC2 accepts the start, and the node goes back to stopped:
+// https://repost.aws/knowledge-center/kms-iam-ec2-permission
+func (s functionScope) openVolumes() statement {
+	out := allow("Volumes", s.VolumeKeys, "kms:CreateGrant")
+	out.Condition = viaService("ec2", s.Region)
+	out.Condition["Bool"] = map[string][]string{"kms:GrantIsForAWSResource": {"true"}}
+	return out
 }

@@ -29,6 +29,13 @@ func allow(sid string, resources []string, actions ...string) statement {
 	return statement{Sid: sid, Effect: "Allow", Action: actions, Resource: resources}
 }
 
+// viaService is the condition that a service uses a KMS key for the caller. AWS
+// documents this form of its name, and no other one for China:
+// https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
+func viaService(service, region string) map[string]map[string][]string {
+	return map[string]map[string][]string{"StringEquals": {"kms:ViaService": {service + "." + region + ".amazonaws.com"}}}
+}
+
 // document drops statements without resources: they would allow nothing, and
 // IAM refuses them.
 func document(statements ...statement) policy {

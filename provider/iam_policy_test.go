@@ -28,6 +28,8 @@ func policies(t *testing.T) map[string]policy {
 	}
 	isolating := scope
 	isolating.IsolationGroup, isolating.Interfaces = "sg-0aaaaaaaaaaaaaaaa", []string{"eni-0aaaaaaaaaaaaaaaa", "eni-0bbbbbbbbbbbbbbbb"}
+	encrypted := scope
+	encrypted.VolumeKeys = []string{"arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000002"}
 	withQueue := scope
 	withQueue.FailureDestination = "arn:aws:sqs:eu-central-1:123456789012:lost"
 	var diags diag.Diagnostics
@@ -46,7 +48,7 @@ func policies(t *testing.T) map[string]policy {
 		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue), "takeover-with-isolation": takeoverPolicy(isolating), "watch": watchPolicy(scope),
 		"schedule": schedulePolicy("arn:aws:lambda:eu-central-1:123456789012:function:hadr-watch"),
 		"trust":    assumeByLambda(), "schedule-trust": assumeByScheduler("123456789012"), "host": host,
-		"host-with-cloudwatch-agent": agent,
+		"host-with-cloudwatch-agent": agent, "takeover-with-kms-keys": takeoverPolicy(encrypted),
 	}
 }
 

@@ -27,6 +27,8 @@ func TestStringValidators(t *testing.T) {
 		"moment":   {rfc3339{}, []string{"2030-01-02T15:04:05Z", "2030-01-02T15:04:05+02:00"}, []string{"2030-01-02", "tomorrow"}},
 		"any ARN":  {arnOf(), []string{"arn:aws:sns:eu-central-1:123456789012:topic"}, []string{"topic", "arn:aws:sns:eu-central-1:123456789012:"}},
 		"IAM ARN":  {arnOf("iam"), []string{"arn:aws:iam::123456789012:role/x"}, []string{"arn:aws:sns:eu-central-1:123456789012:topic"}},
+		"KMS key": {kmsKey{}, []string{"arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000001", "arn:aws-cn:kms:cn-north-1:123456789012:key/mrk-0a1b2c3d000040008000000000000001"},
+			[]string{"arn:aws:kms:eu-central-1:123456789012:alias/orders", "0a1b2c3d-0000-4000-8000-000000000001", "alias/orders", "arn:aws:iam::123456789012:role/key/x"}},
 		"database": {databaseName, []string{"SAMPLE", "a#1"}, []string{"1A", "TOOLONGNAME"}},
 		"parameter": {parameterName{}, []string{"AmazonCloudWatch-hadr-orders", "/hadr/orders", "a", "as", "s"},
 			[]string{"", "/", "hadr/orders", "/hadr/", "aws-x", "/AWS/x", "ssm.x", "a b", strings.Repeat("/a", 16), strings.Repeat("a", 901)}},

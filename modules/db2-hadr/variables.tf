@@ -183,6 +183,12 @@ variable "deletion_protection" {
   default     = true
 }
 
+variable "volume_kms_key_arns" {
+  description = "Customer managed KMS keys of the nodes' EBS volumes, which a function needs to start a node again."
+  type        = list(string)
+  default     = []
+}
+
 variable "tags" {
   description = "Tags of everything that can have tags."
   type        = map(string)

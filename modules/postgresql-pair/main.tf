@@ -63,6 +63,7 @@ resource "hadr_function" "takeover" {
   table_arn            = hadr_state_table.this.arn
   alarm_names          = values(local.failed_alarm)
   instance_ids         = [for n in var.nodes : n.instance_id]
+  volume_kms_key_arns  = length(var.volume_kms_key_arns) == 0 ? null : var.volume_kms_key_arns
   checker_instance_ids = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
   route_table_ids      = var.route_table_ids
 
@@ -86,6 +87,7 @@ resource "hadr_function" "watch" {
   table_arn            = hadr_state_table.this.arn
   groups               = [hadr_group.this.name]
   instance_ids         = [for n in var.nodes : n.instance_id]
+  volume_kms_key_arns  = length(var.volume_kms_key_arns) == 0 ? null : var.volume_kms_key_arns
   checker_instance_ids = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
   route_table_ids      = var.route_table_ids
 

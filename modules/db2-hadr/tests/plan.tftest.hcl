@@ -170,3 +170,14 @@ run "three_nodes" {
   }
   expect_failures = [var.nodes]
 }
+
+run "customer_managed_keys" {
+  command = plan
+  variables {
+    volume_kms_key_arns = ["arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000002"]
+  }
+  assert {
+    condition     = alltrue([for f in [hadr_function.takeover, hadr_function.watch[0]] : f.volume_kms_key_arns == toset(var.volume_kms_key_arns)])
+    error_message = "A function that starts a node must be allowed to use the keys of its volumes."
+  }
+}
