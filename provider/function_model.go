@@ -19,6 +19,7 @@ type functionModel struct {
 	Name                  types.String `tfsdk:"name"`
 	Kind                  types.String `tfsdk:"kind"`
 	TableARN              types.String `tfsdk:"table_arn"`
+	TableKeyARN           types.String `tfsdk:"table_kms_key_arn"`
 	VolumeKeyARNs         types.Set    `tfsdk:"volume_kms_key_arns"`
 	Groups                types.Set    `tfsdk:"groups"`
 	AlarmNames            types.Set    `tfsdk:"alarm_names"`
@@ -64,6 +65,7 @@ func (m functionModel) scope(ctx context.Context, c *clients, id identity, diags
 		IsolationGroup:     m.IsolationGroupID.ValueString(),
 		Interfaces:         goStrings(ctx, m.NetworkInterfaceIDs, diags),
 		FailureDestination: m.FailureDestinationARN.ValueString(),
+		TableKey:           m.TableKeyARN.ValueString(),
 		VolumeKeys:         goStrings(ctx, m.VolumeKeyARNs, diags),
 	}
 }
@@ -77,7 +79,7 @@ func (m functionModel) policyText(ctx context.Context, c *clients, id identity, 
 
 // policyKnown reports whether everything that the policy is made of is known.
 func (m functionModel) policyKnown() bool {
-	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() || m.IsolationGroupID.IsUnknown() {
+	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() || m.IsolationGroupID.IsUnknown() || m.TableKeyARN.IsUnknown() {
 		return false
 	}
 	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames, m.NetworkInterfaceIDs, m.VolumeKeyARNs} {
@@ -218,6 +220,11 @@ func tableOf(arn string) string {
 func serviceOf(arn string) string {
 	a, _ := awsarn.Parse(arn) // "" for what is no ARN
 	return a.Service
+}
+
+func regionOf(arn string) string {
+	a, _ := awsarn.Parse(arn) // "" for what is no ARN
+	return a.Region
 }
 
 // siblingARN is the ARN of a resource in the same account and Region.

@@ -12,6 +12,7 @@ type functionScope struct {
 	IsolationGroup             string   // id of the security group that cuts a node off, or ""
 	Interfaces                 []string // ids of the nodes' network interfaces, for that
 	FailureDestination         string   // ARN of a topic or queue, or ""
+	TableKey                   string   // ARN of the table's customer managed key, or ""
 	VolumeKeys                 []string // ARNs of the customer managed keys of the nodes' volumes
 }
 
@@ -58,6 +59,7 @@ func takeoverPolicy(s functionScope) policy {
 		allow("Log", []string{s.LogGroupARN + ":*"}, "logs:CreateLogStream", "logs:PutLogEvents"),
 		s.isolate(),
 		s.onFailure(),
+		useTableKey(s.TableKey, s.TableARN),
 		s.openVolumes(),
 	)
 }

@@ -71,12 +71,13 @@ func TestFunction(t *testing.T) {
   instance_ids            = ["i-0123456789abcdef0"]
   architecture            = "amd64"
   memory_mb               = 512
+  table_kms_key_arn       = "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000001"
   volume_kms_key_arns     = ["arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000002"]
   log_retention_days      = 30
   failure_destination_arn = "arn:aws:sns:eu-central-1:123456789012:lost"
   tags                    = { app = "orders" }`),
 				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(functionAddress, plancheck.ResourceActionUpdate)}},
-				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(functionAddress, tfjsonpath.New("policy"), knownvalue.StringRegexp(regexp.MustCompile(`instance/i-0123456789abcdef0.*key/\S+2"`)))},
+				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(functionAddress, tfjsonpath.New("policy"), knownvalue.StringRegexp(regexp.MustCompile(`instance/i-0123456789abcdef0.*key/\S+1".*key/\S+2"`)))},
 			},
 			{
 				PreConfig: func() {

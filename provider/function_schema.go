@@ -47,6 +47,8 @@ func functionSchema() schema.Schema {
 			MarkdownDescription: "What the function does: `takeover` answers alarms, decides and takes over; `watch` looks at `groups` every minute, invoked by a `hadr_schedule`: it goes on with what was interrupted, acts on alarms that are red but were missed, and puts right what differs from the record."},
 		"table_arn": schema.StringAttribute{Required: true, Validators: []validator.String{arnOf("dynamodb")},
 			MarkdownDescription: "ARN of the state table."},
+		"table_kms_key_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{kmsKey{}},
+			MarkdownDescription: "Customer managed KMS key of the state table (`kms_key_arn` of `hadr_state_table`). With it the function may use the key through DynamoDB."},
 		"groups": ids(groupName, "Groups that a function of kind `watch` looks at."),
 		"alarm_names": ids(stringvalidator.LengthBetween(1, maxAlarmName),
 			"Names of the alarms that may invoke the function. Names, not references: the alarms name the function in their actions, and a reference back would be a cycle."),

@@ -47,8 +47,8 @@ func (r *stateTableResource) Schema(_ context.Context, _ resource.SchemaRequest,
 			MarkdownDescription: "Refuse to delete the table. Default: `true`; set `false` and apply before destroying."},
 		"point_in_time_recovery": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 			MarkdownDescription: "Keep continuous backups of the last 35 days. Default: `true`. Restore for reading only: a restored record is older than the nodes' epochs."},
-		"kms_key_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("kms")},
-			MarkdownDescription: "Customer managed KMS key. Default: the key that AWS manages for DynamoDB in the account."},
+		"kms_key_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{kmsKey{}},
+			MarkdownDescription: "Customer managed KMS key. Default: the key that AWS manages for DynamoDB in the account. `table_kms_key_arn` of `hadr_function` and `hadr_host_policy` lets them use it."},
 		"arn": schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			MarkdownDescription: "ARN of the table."},
 		"id": schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
@@ -146,10 +146,7 @@ func (r *stateTableResource) change(ctx context.Context, have, want stateTableMo
 		}
 	}
 	if !have.KMSKeyARN.Equal(want.KMSKeyARN) {
-		if _, err := r.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, SSESpecification: want.encryption()}); err != nil {
-			return err
-		}
-		if _, err := r.ready(ctx, name); err != nil {
+		if err := r.encrypt(ctx, name, want); err != nil {
 			return err
 		}
 	}
@@ -231,6 +228,23 @@ func (r *stateTableResource) protect(ctx context.Context, name string, on bool) 
 		return err
 	}
 	_, err := r.ready(ctx, name)
+	return err
+}
+
+// encrypt changes the key, unless the table has it already, as after an apply
+// that ended half way: DynamoDB refuses to change a key to itself.
+func (r *stateTableResource) encrypt(ctx context.Context, name string, want stateTableModel) error {
+	t, err := r.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if key := want.KMSKeyARN.ValueString(); key != "" && key == keyOf(t) {
+		return nil
+	}
+	if _, err := r.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, SSESpecification: want.encryption()}); err != nil {
+		return err
+	}
+	_, err = r.ready(ctx, name)
 	return err
 }
 

@@ -88,3 +88,52 @@ func TestStateTableIsMadeAnewAfterAFailure(t *testing.T) {
 		})
 	}
 }
+
+// The key of a table converges: also after an apply that ended half way, when
+// DynamoDB would refuse to change the key to itself.
+func TestStateTableKey(t *testing.T) {
+	a := startAWS(t)
+	const (
+		name  = "hadr_state_table.this"
+		key   = "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000001"
+		other = "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000002"
+	)
+	config := func(key string, recovery bool) string {
+		return sprintf(`
+resource "hadr_state_table" "this" {
+  name                   = "hadr-orders"
+  kms_key_arn            = %s
+  deletion_protection    = false
+  point_in_time_recovery = %t
+}`, key, recovery)
+	}
+	has := func(want string) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			out, err := a.dynamodb.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("hadr-orders")})
+			if err == nil && keyOf(out.Table) != want {
+				err = errors.New("the table has the key " + keyOf(out.Table))
+			}
+			return err
+		}
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{
+				Config:      config(`"arn:aws:kms:eu-central-1:123456789012:alias/orders"`, false),
+				ExpectError: regexp.MustCompile(`not\s+of\s+an\s+alias`),
+			},
+			{Config: config("null", false)},
+			{
+				PreConfig:   func() { a.disturb(t, deniedOnce("UpdateContinuousBackups", "")) },
+				Config:      config(`"`+key+`"`, true),
+				ExpectError: regexp.MustCompile(`AccessDenied`),
+			},
+			{
+				PreConfig: func() { a.disturb(t, deniedOnce("UpdateTable", "")) },
+				Config:    config(`"`+key+`"`, true), Check: has(key),
+			},
+			{PreConfig: a.sb.Faults.Clear, Config: config(`"`+other+`"`, true), Check: has(other)},
+		},
+	})
+}
