@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -210,6 +212,23 @@ func (r *stateTableResource) find(ctx context.Context, name string) (*ddb.TableD
 	return out.Table, nil
 }
 
+// customerKey is the key of a table that is imported, null for the one that AWS
+// manages, which is no setting. DynamoDB does not tell them apart.
+func (r *stateTableResource) customerKey(ctx context.Context, arn string, diags *diag.Diagnostics) types.String {
+	if arn == "" {
+		return types.StringNull()
+	}
+	out, err := r.kms.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &arn})
+	if err != nil {
+		diags.Append(diagnose.KeyNotRead(arn, err))
+		return types.StringNull()
+	}
+	if out.KeyMetadata == nil || out.KeyMetadata.KeyManager != kmstypes.KeyManagerTypeCustomer {
+		return types.StringNull()
+	}
+	return types.StringValue(arn)
+}
+
 // ready waits until the table is ACTIVE and returns its ARN.
 func (r *stateTableResource) ready(ctx context.Context, name string) (string, error) {
 	w := dynamodb.NewTableExistsWaiter(r.dynamodb, func(o *dynamodb.TableExistsWaiterOptions) {
@@ -264,6 +283,9 @@ func (r *stateTableResource) setRecovery(ctx context.Context, name string, on bo
 func backupsUnavailable(err error) bool { return hasCode(err, "ContinuousBackupsUnavailableException") }
 
 func (r *stateTableResource) readInto(ctx context.Context, t *ddb.TableDescription, m *stateTableModel, diags *diag.Diagnostics) error {
+	if m.Name.IsNull() { // an import
+		m.KMSKeyARN = r.customerKey(ctx, keyOf(t), diags)
+	}
 	m.flatten(t)
 	backups, err := r.dynamodb.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: t.TableName})
 	if err != nil && !backupsUnavailable(err) {

@@ -134,6 +134,13 @@ resource "hadr_state_table" "this" {
 				Config:    config(`"`+key+`"`, true), Check: has(key),
 			},
 			{PreConfig: a.sb.Faults.Clear, Config: config(`"`+other+`"`, true), Check: has(other)},
+			{ResourceName: name, ImportState: true, ImportStateVerify: true},
+			{
+				PreConfig:    func() { a.disturb(t, deniedOnce("DescribeKey", "")) },
+				ResourceName: name, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: []string{"kms_key_arn"},
+			},
+			{Config: config("null", true)},
+			{ResourceName: name, ImportState: true, ImportStateVerify: true}, // the key that AWS manages is no setting
 		},
 	})
 }

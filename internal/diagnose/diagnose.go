@@ -83,6 +83,17 @@ func Left(kind, object string, err error) diag.Diagnostic {
 	}.Error()
 }
 
+// KeyNotRead is the warning of an import that could not learn who manages the
+// KMS key of a table.
+func KeyNotRead(arn string, err error) diag.Diagnostic {
+	return Problem{
+		Tried:  "importing state table: reading KMS key",
+		Object: arn,
+		Cause:  stop(cause(err)) + " Whether it is a customer managed key is not known, and kms_key_arn is taken for not set",
+		Next:   "If it is one, set kms_key_arn to its ARN: the next apply records it and changes nothing",
+	}.Warning()
+}
+
 // RoleMadeAnew is the warning of a function whose execution role was missing.
 // The grant names the role that is gone:
 // https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors
