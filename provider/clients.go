@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -38,6 +39,7 @@ type clients struct {
 	dynamodb   *dynamodb.Client
 	ec2        *ec2.Client
 	iam        *iam.Client
+	kms        *kms.Client
 	lambda     *lambda.Client
 	scheduler  *scheduler.Client
 	ssm        *ssm.Client
@@ -62,6 +64,7 @@ func newClients(cfg aws.Config, s settings, c clock.Clock, code fs.FS) *clients 
 		dynamodb:    dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { at("dynamodb", &o.BaseEndpoint) }),
 		ec2:         ec2.NewFromConfig(cfg, func(o *ec2.Options) { at("ec2", &o.BaseEndpoint) }),
 		iam:         iam.NewFromConfig(cfg, func(o *iam.Options) { at("iam", &o.BaseEndpoint) }),
+		kms:         kms.NewFromConfig(cfg, func(o *kms.Options) { at("kms", &o.BaseEndpoint) }),
 		lambda:      lambda.NewFromConfig(cfg, func(o *lambda.Options) { at("lambda", &o.BaseEndpoint) }),
 		scheduler:   scheduler.NewFromConfig(cfg, func(o *scheduler.Options) { at("scheduler", &o.BaseEndpoint) }),
 		ssm:         ssm.NewFromConfig(cfg, func(o *ssm.Options) { at("ssm", &o.BaseEndpoint) }),

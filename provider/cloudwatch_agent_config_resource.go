@@ -67,6 +67,11 @@ func (r *cloudWatchAgentConfigResource) Create(ctx context.Context, req resource
 		resp.Diagnostics.Append(d)
 		return
 	}
+	id, err := r.identity(ctx) // before there is a parameter: without its ARN no state would have it
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
+		return
+	}
 	tags := r.allTags(ctx, m.Tags, &resp.Diagnostics)
 	out, err := r.ssm.PutParameter(ctx, &ssm.PutParameterInput{
 		Name: &name, Value: goString(m.Value), Type: ssmtypes.ParameterTypeString, Tier: ssmtypes.ParameterTierStandard, Tags: ssmTags(tags),
@@ -77,11 +82,6 @@ func (r *cloudWatchAgentConfigResource) Create(ctx context.Context, req resource
 		return
 	}
 	m.ID, m.TagsAll, m.Version, m.MetricName = m.Name, tfFullMap(tags), types.Int64Value(out.Version), types.StringValue(procstat.Metric)
-	id, err := r.identity(ctx)
-	if err != nil {
-		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
-		return
-	}
 	m.ARN = r.parameterARN(id, name)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }

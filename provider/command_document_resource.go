@@ -101,6 +101,11 @@ func (r *commandDocumentResource) Create(ctx context.Context, req resource.Creat
 		return
 	}
 	name := m.Name.ValueString()
+	id, err := r.identity(ctx) // before there is a document: without its ARN no state would have it
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
+		return
+	}
 	tags := r.allTags(ctx, m.Tags, &resp.Diagnostics)
 	out, err := r.ssm.CreateDocument(ctx, &ssm.CreateDocumentInput{
 		Name: &name, Content: goString(m.Content), Tags: ssmTags(tags),
@@ -112,11 +117,6 @@ func (r *commandDocumentResource) Create(ctx context.Context, req resource.Creat
 		return
 	}
 	m.ID, m.TagsAll, m.Version = m.Name, tfFullMap(tags), tfString(out.DocumentDescription.DocumentVersion)
-	id, err := r.identity(ctx)
-	if err != nil {
-		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
-		return
-	}
 	m.ARN = types.StringValue(r.arn(id, "ssm", "document/"+name))
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }

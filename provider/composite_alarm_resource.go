@@ -86,8 +86,18 @@ func (r *compositeAlarmResource) Create(ctx context.Context, req resource.Create
 		return
 	}
 	name := m.Name.ValueString()
-	if _, err := r.find(ctx, name); err == nil {
+	id, err := r.identity(ctx) // before there is an alarm: without its ARN no state would have it
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
+		return
+	}
+	_, err = r.find(ctx, name)
+	if err == nil {
 		resp.Diagnostics.Append(alarmExists(name, "hadr_composite_alarm"))
+		return
+	}
+	if !notFound(err) {
+		resp.Diagnostics.Append(diagnose.Failed("reading composite alarm", name, err))
 		return
 	}
 	in := m.expand(ctx, &resp.Diagnostics)
@@ -96,12 +106,7 @@ func (r *compositeAlarmResource) Create(ctx context.Context, req resource.Create
 		resp.Diagnostics.Append(diagnose.Failed("creating composite alarm", name, err))
 		return
 	}
-	a, err := r.find(ctx, name)
-	if err != nil {
-		resp.Diagnostics.Append(diagnose.Failed("reading composite alarm", name, err))
-		return
-	}
-	m.ID, m.ARN = m.Name, tfString(a.AlarmArn)
+	m.ID, m.ARN = m.Name, types.StringValue(alarmARN(r.clients, id, name))
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 

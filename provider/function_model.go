@@ -19,6 +19,8 @@ type functionModel struct {
 	Name                  types.String `tfsdk:"name"`
 	Kind                  types.String `tfsdk:"kind"`
 	TableARN              types.String `tfsdk:"table_arn"`
+	TableKeyARN           types.String `tfsdk:"table_kms_key_arn"`
+	VolumeKeyARNs         types.Set    `tfsdk:"volume_kms_key_arns"`
 	Groups                types.Set    `tfsdk:"groups"`
 	AlarmNames            types.Set    `tfsdk:"alarm_names"`
 	InstanceIDs           types.Set    `tfsdk:"instance_ids"`
@@ -65,6 +67,8 @@ func (m functionModel) scope(ctx context.Context, c *clients, id identity, diags
 		Interfaces:         goStrings(ctx, m.NetworkInterfaceIDs, diags),
 		FailureDestination: m.FailureDestinationARN.ValueString(),
 		Topics:             goStrings(ctx, m.NotificationARNs, diags),
+		TableKey:           m.TableKeyARN.ValueString(),
+		VolumeKeys:         goStrings(ctx, m.VolumeKeyARNs, diags),
 	}
 }
 
@@ -77,10 +81,10 @@ func (m functionModel) policyText(ctx context.Context, c *clients, id identity, 
 
 // policyKnown reports whether everything that the policy is made of is known.
 func (m functionModel) policyKnown() bool {
-	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() || m.IsolationGroupID.IsUnknown() {
+	if m.Kind.IsUnknown() || m.TableARN.IsUnknown() || m.Name.IsUnknown() || m.FailureDestinationARN.IsUnknown() || m.IsolationGroupID.IsUnknown() || m.TableKeyARN.IsUnknown() {
 		return false
 	}
-	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames, m.NetworkInterfaceIDs, m.NotificationARNs} {
+	for _, s := range []types.Set{m.InstanceIDs, m.CheckerInstanceIDs, m.RouteTableIDs, m.DocumentNames, m.NetworkInterfaceIDs, m.VolumeKeyARNs, m.NotificationARNs} {
 		if hasUnknown(s) {
 			return false
 		}
@@ -176,7 +180,7 @@ func (m functionModel) sameInvocation(o functionModel) bool {
 
 // ownRole reports whether the role is the one that the resource made.
 func (m functionModel) ownRole() bool {
-	return strings.HasSuffix(m.RoleARN.ValueString(), ":role/"+m.ownRoleName())
+	return isRole(m.RoleARN, m.ownRoleName())
 }
 
 func (m functionModel) ownRoleName() string { return m.Name.ValueString() }
@@ -218,6 +222,11 @@ func tableOf(arn string) string {
 func serviceOf(arn string) string {
 	a, _ := awsarn.Parse(arn) // "" for what is no ARN
 	return a.Service
+}
+
+func regionOf(arn string) string {
+	a, _ := awsarn.Parse(arn) // "" for what is no ARN
+	return a.Region
 }
 
 // siblingARN is the ARN of a resource in the same account and Region.

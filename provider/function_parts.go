@@ -25,13 +25,15 @@ const alarmsPrincipal = "lambda.alarms.cloudwatch.amazonaws.com"
 // a part into the wanted state, whether it is there or not.
 type functionParts struct{ *clients }
 
-func (p functionParts) putLogGroup(ctx context.Context, name string, days int64, tags map[string]string) error {
-	_, err := p.logs.CreateLogGroup(ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: &name, Tags: tags})
+// putLogGroup reports whether it has made the log group.
+func (p functionParts) putLogGroup(ctx context.Context, name string, days int64, tags map[string]string) (made bool, err error) {
+	_, err = p.logs.CreateLogGroup(ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: &name, Tags: tags})
 	if err != nil && !hasCode(err, "ResourceAlreadyExistsException") {
-		return err
+		return false, err
 	}
+	made = err == nil
 	_, err = p.logs.PutRetentionPolicy(ctx, &cloudwatchlogs.PutRetentionPolicyInput{LogGroupName: &name, RetentionInDays: aws.Int32(int32(days))}) //nolint:gosec // one of retentions
-	return err
+	return made, err
 }
 
 func (p functionParts) retention(ctx context.Context, name string) (types.Int64, error) {
@@ -56,7 +58,7 @@ func (p functionParts) deleteLogGroup(ctx context.Context, name string) error {
 }
 
 func (p functionParts) role(name string) ownRole {
-	return ownRole{p.clients, name, ownPolicyName, assumeByLambda()}
+	return ownRole{p.clients, name, ownPolicyName, assumeByLambda(), "Execution role of the function " + name + " of hadr"}
 }
 
 // create retries while a new role is not known to Lambda yet.
@@ -66,27 +68,38 @@ func (p functionParts) create(ctx context.Context, in *lambda.CreateFunctionInpu
 		out, err = p.lambda.CreateFunction(ctx, in)
 		return err
 	}, roleUnknown)
-	if err != nil {
-		return nil, err
-	}
-	return out, lambda.NewFunctionActiveV2Waiter(p.lambda, func(o *lambda.FunctionActiveV2WaiterOptions) {
-		o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
-	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: in.FunctionName}, functionTimeout)
+	return out, err
 }
 
+func (p functionParts) active(ctx context.Context, name string) error {
+	return lambda.NewFunctionActiveV2Waiter(p.lambda, func(o *lambda.FunctionActiveV2WaiterOptions) {
+		o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
+	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: &name}, functionTimeout)
+}
+
+// roleUnknown is the answer while Lambda, or KMS on its behalf, does not know a
+// new role yet. KMS encrypts the environment:
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars-encryption.html
 func roleUnknown(err error) bool {
-	return hasCode(err, "InvalidParameterValueException") && strings.Contains(err.Error(), "cannot be assumed")
+	return refusedFor(err, "cannot be assumed", "KMS key is invalid for CreateGrant")
+}
+
+// destinationUnknown is the answer while Lambda does not know a new topic or
+// queue yet, or that the role may send there.
+func destinationUnknown(err error) bool {
+	return refusedFor(err, "destination ARN", "does not have permissions")
+}
+
+func refusedFor(err error, reasons ...string) bool {
+	return hasCode(err, "InvalidParameterValueException") &&
+		slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(err.Error(), reason) })
 }
 
 func (p functionParts) configure(ctx context.Context, in *lambda.UpdateFunctionConfigurationInput) error {
-	err := p.eventually(ctx, func() error {
+	return p.eventually(ctx, func() error {
 		_, err := p.lambda.UpdateFunctionConfiguration(ctx, in)
 		return err
 	}, roleUnknown)
-	if err != nil {
-		return err
-	}
-	return p.updated(ctx, in.FunctionName)
 }
 
 func (p functionParts) putCode(ctx context.Context, name string, code functionCode, arch []lambdatypes.Architecture) error {
@@ -94,17 +107,20 @@ func (p functionParts) putCode(ctx context.Context, name string, code functionCo
 	if err != nil {
 		return err
 	}
-	return p.updated(ctx, &name)
+	return p.updated(ctx, name)
 }
 
-func (p functionParts) updated(ctx context.Context, name *string) error {
+func (p functionParts) updated(ctx context.Context, name string) error {
 	return lambda.NewFunctionUpdatedV2Waiter(p.lambda, func(o *lambda.FunctionUpdatedV2WaiterOptions) {
 		o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
-	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: name}, functionTimeout)
+	}).Wait(ctx, &lambda.GetFunctionInput{FunctionName: &name}, functionTimeout)
 }
 
-func (p functionParts) putInvocation(ctx context.Context, m functionModel) (*lambda.PutFunctionEventInvokeConfigOutput, error) {
-	return p.lambda.PutFunctionEventInvokeConfig(ctx, m.invocation())
+func (p functionParts) putInvocation(ctx context.Context, m functionModel) error {
+	return p.eventually(ctx, func() error {
+		_, err := p.lambda.PutFunctionEventInvokeConfig(ctx, m.invocation())
+		return err
+	}, destinationUnknown)
 }
 
 type invocation struct {

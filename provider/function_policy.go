@@ -13,6 +13,8 @@ type functionScope struct {
 	Interfaces                 []string // ids of the nodes' network interfaces, for that
 	FailureDestination         string   // ARN of a topic or queue, or ""
 	Topics                     []string // ARNs of the topics that people hear of
+	TableKey                   string   // ARN of the table's customer managed key, or ""
+	VolumeKeys                 []string // ARNs of the customer managed keys of the nodes' volumes
 }
 
 func (s functionScope) ec2(kind string, ids []string) []string {
@@ -59,6 +61,8 @@ func takeoverPolicy(s functionScope) policy {
 		s.isolate(),
 		s.onFailure(),
 		allow("Notify", s.Topics, "sns:Publish"),
+		useTableKey(s.TableKey, s.TableARN),
+		s.openVolumes(),
 	)
 }
 
@@ -91,4 +95,14 @@ func (s functionScope) onFailure() statement {
 		action = "sqs:SendMessage"
 	}
 	return allow("OnFailure", []string{s.FailureDestination}, action)
+}
+
+// openVolumes lets EC2 use the keys of the volumes of a node that the function
+// starts. Without it EC2 accepts the start, and the node goes back to stopped:
+// https://repost.aws/knowledge-center/kms-iam-ec2-permission
+func (s functionScope) openVolumes() statement {
+	out := allow("Volumes", s.VolumeKeys, "kms:CreateGrant")
+	out.Condition = viaService("ec2", s.Region)
+	out.Condition["Bool"] = map[string][]string{"kms:GrantIsForAWSResource": {"true"}}
+	return out
 }

@@ -60,6 +60,11 @@ func (r *functionResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		return
 	}
 	m.fillDefaults(config)
+	var diags diag.Diagnostics
+	m.RoleARN, diags = functionParts{r.clients}.role(m.ownRoleName()).plan(config.RoleARN, m.RoleARN)
+	if resp.Diagnostics.Append(diags...); diags.HasError() {
+		return
+	}
 	m.Environment = types.MapUnknown(types.StringType)
 	if m.environmentKnown() {
 		m.Environment = tfFullMap(m.variables())
@@ -101,7 +106,6 @@ func (r *functionResource) Create(ctx context.Context, req resource.CreateReques
 		resp.Diagnostics.Append(diagnose.NoCode(m.Kind.ValueString(), m.Architecture.ValueString()))
 		return
 	}
-	parts := functionParts{r.clients}
 	id, err := r.identity(ctx)
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
@@ -110,28 +114,20 @@ func (r *functionResource) Create(ctx context.Context, req resource.CreateReques
 	tags := r.allTags(ctx, m.Tags, &resp.Diagnostics)
 	m.Policy, m.Environment = m.policyText(ctx, r.clients, id, &resp.Diagnostics), tfFullMap(m.variables())
 	m.LogGroupName = types.StringValue(logGroupRoot + name)
-	if err := parts.putLogGroup(ctx, m.LogGroupName.ValueString(), m.LogRetentionDays.ValueInt64(), tags); err != nil {
-		resp.Diagnostics.Append(diagnose.Failed("creating log group", m.LogGroupName.ValueString(), err))
+	build := functionBuild{functionParts: functionParts{r.clients}}
+	diags := build.run(ctx, &m, code, tags)
+	if resp.Diagnostics.Append(diags...); diags.HasError() {
+		resp.Diagnostics.Append(build.undo(ctx, m)...)
 		return
 	}
-	if m.RoleARN.IsUnknown() {
-		arn, err := parts.role(m.ownRoleName()).create(ctx, "Execution role of the function "+name+" of hadr", m.Policy.ValueString(), tags)
-		if err != nil {
-			resp.Diagnostics.Append(diagnose.Failed("creating execution role", m.ownRoleName(), err))
-			return
-		}
-		m.RoleARN = types.StringValue(arn)
-	}
-	out, err := parts.create(ctx, m.create(code, tags))
-	if err != nil {
-		resp.Diagnostics.Append(diagnose.Failed("creating function", name, err))
-		return
-	}
-	m.ID, m.ARN, m.SourceCodeHash, m.TagsAll = m.Name, tfString(out.FunctionArn), types.StringValue(code.Hash), tfFullMap(tags)
+	m.ID, m.SourceCodeHash, m.TagsAll = m.Name, types.StringValue(code.Hash), tfFullMap(tags)
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...) // from here on the function exists
-	_, err = parts.putInvocation(ctx, m)
+	err = build.active(ctx, name)
 	if err == nil {
-		err = parts.setInvokers(ctx, id, name, nil, goStrings(ctx, m.AlarmNames, &resp.Diagnostics))
+		err = build.putInvocation(ctx, m)
+	}
+	if err == nil {
+		err = build.setInvokers(ctx, id, name, nil, goStrings(ctx, m.AlarmNames, &resp.Diagnostics))
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("creating function", name, err))
@@ -211,6 +207,10 @@ func (r *functionResource) Update(ctx context.Context, req resource.UpdateReques
 	if want.SourceCodeHash.IsUnknown() {
 		want.SourceCodeHash = have.SourceCodeHash
 	}
+	r.reconfigure(ctx, have, &want, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	if err := r.change(ctx, id, have, &want, &resp.Diagnostics); err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("changing function", have.ID.ValueString(), err))
 		return
@@ -218,20 +218,42 @@ func (r *functionResource) Update(ctx context.Context, req resource.UpdateReques
 	resp.Diagnostics.Append(resp.State.Set(ctx, want)...)
 }
 
+// reconfigure changes role and configuration. A new role that Lambda refuses is
+// taken back: the next plan would see it, and not that the function lacks it.
+func (r *functionResource) reconfigure(ctx context.Context, have functionModel, want *functionModel, diags *diag.Diagnostics) {
+	parts, name := functionParts{r.clients}, have.Name.ValueString()
+	own := parts.role(want.ownRoleName())
+	arn, made, problems := own.settle(ctx, want.RoleARN, want.Policy.ValueString(), goMap(ctx, want.TagsAll, diags))
+	if diags.Append(problems...); diags.HasError() {
+		return
+	}
+	want.RoleARN = arn
+	if !made && have.sameConfiguration(*want) {
+		return
+	}
+	if err := parts.configure(ctx, want.configuration()); err != nil {
+		diags.Append(diagnose.Failed("changing function", name, err))
+		if made {
+			diags.Append(own.discard(ctx)...)
+		}
+		return
+	}
+	if err := parts.updated(ctx, name); err != nil {
+		diags.Append(diagnose.Failed("changing function", name, err))
+		return
+	}
+	switch {
+	case made && have.ownRole():
+		diags.Append(diagnose.RoleMadeAnew(name, own.name))
+	case have.ownRole() && !want.ownRole():
+		diags.Append(own.discard(ctx)...)
+	}
+}
+
 func (r *functionResource) change(ctx context.Context, id identity, have functionModel, want *functionModel, diags *diag.Diagnostics) error {
 	parts, name := functionParts{r.clients}, have.Name.ValueString()
 	if !have.LogRetentionDays.Equal(want.LogRetentionDays) {
-		if err := parts.putLogGroup(ctx, want.LogGroupName.ValueString(), want.LogRetentionDays.ValueInt64(), nil); err != nil {
-			return err
-		}
-	}
-	if have.ownRole() && want.ownRole() {
-		if err := parts.role(want.ownRoleName()).repair(ctx, want.Policy.ValueString()); err != nil {
-			return err
-		}
-	}
-	if !have.sameConfiguration(*want) {
-		if err := parts.configure(ctx, want.configuration()); err != nil {
+		if _, err := parts.putLogGroup(ctx, want.LogGroupName.ValueString(), want.LogRetentionDays.ValueInt64(), nil); err != nil {
 			return err
 		}
 	}
@@ -246,7 +268,7 @@ func (r *functionResource) change(ctx context.Context, id identity, have functio
 		}
 	}
 	if !have.sameInvocation(*want) {
-		if _, err := parts.putInvocation(ctx, *want); err != nil {
+		if err := parts.putInvocation(ctx, *want); err != nil {
 			return err
 		}
 	}

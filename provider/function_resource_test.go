@@ -1,9 +1,12 @@
 package provider
 
 import (
+	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -13,7 +16,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 )
 
 const functionAddress = "hadr_function.this"
@@ -65,11 +71,13 @@ func TestFunction(t *testing.T) {
   instance_ids            = ["i-0123456789abcdef0"]
   architecture            = "amd64"
   memory_mb               = 512
+  table_kms_key_arn       = "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000001"
+  volume_kms_key_arns     = ["arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000002"]
   log_retention_days      = 30
   failure_destination_arn = "arn:aws:sns:eu-central-1:123456789012:lost"
   tags                    = { app = "orders" }`),
 				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(functionAddress, plancheck.ResourceActionUpdate)}},
-				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(functionAddress, tfjsonpath.New("policy"), knownvalue.StringRegexp(regexp.MustCompile(`instance/i-0123456789abcdef0`)))},
+				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(functionAddress, tfjsonpath.New("policy"), knownvalue.StringRegexp(regexp.MustCompile(`instance/i-0123456789abcdef0.*key/\S+1".*key/\S+2"`)))},
 			},
 			{
 				PreConfig: func() {
@@ -102,5 +110,45 @@ func TestFunctionRefusesAShortEventAge(t *testing.T) {
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: factories(),
 		Steps:                    []resource.TestStep{{Config: functionConfig(`maximum_event_age_seconds = 60`), ExpectError: regexp.MustCompile(`between\s+180\s+and\s+21600`)}},
+	})
+}
+
+// Lambda learns late of a new role, of its policy and of a new destination:
+// that is waited for. What is wrong for good is not.
+func TestFunctionWaitsForPropagation(t *testing.T) {
+	a := startAWSAt(t, clock.NewScaled(time.Now(), pairSpeed))
+	to := func(queue string) string {
+		return functionConfig(`failure_destination_arn = "arn:aws:sqs:eu-central-1:123456789012:` + queue + `"`)
+	}
+	const (
+		role        = "The role defined for the function cannot be assumed by Lambda."
+		key         = "Lambda was unable to configure access to your environment variables because the KMS key is invalid for CreateGrant. KMS Exception: InvalidArnException"
+		permission  = "The function's execution role does not have permissions to call SendMessage on arn:aws:sqs:eu-central-1:123456789012:lost"
+		destination = "The destination ARN arn:aws:sqs:eu-central-1:123456789012:lost is invalid."
+	)
+	step := func(operation, message, config string) resource.TestStep {
+		return resource.TestStep{
+			PreConfig: func() { a.disturb(t, answered(operation, "InvalidParameterValueException", message, 2)) },
+			Config:    config,
+			Check: func(*terraform.State) error {
+				if left := a.sb.Faults.List(); len(left) > 0 {
+					return fmt.Errorf("%s did not end twice with %q", operation, message)
+				}
+				return nil
+			},
+		}
+	}
+	wrong := step("PutFunctionEventInvokeConfig", "Value '7' at 'maximumRetryAttempts' failed to satisfy constraint", to("other"))
+	wrong.ExpectError, wrong.Check = regexp.MustCompile(`failed\s+to\s+satisfy`), nil
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			step("CreateFunction", role, functionConfig("")),
+			step("CreateFunction", key, strings.ReplaceAll(functionConfig(""), "orders-takeover", "stock-takeover")), // made anew
+			step("PutFunctionEventInvokeConfig", permission, to("lost")),
+			step("PutFunctionEventInvokeConfig", destination, to("found")),
+			step("UpdateFunctionConfiguration", key, functionConfig("memory_mb = 512")),
+			wrong,
+		},
 	})
 }

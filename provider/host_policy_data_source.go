@@ -22,6 +22,7 @@ func newHostPolicyDocument() datasource.DataSource { return &hostPolicyDocument{
 
 type hostPolicyDocumentModel struct {
 	TableARN    types.String `tfsdk:"table_arn"`
+	TableKeyARN types.String `tfsdk:"table_kms_key_arn"`
 	Groups      types.Set    `tfsdk:"groups"`
 	Namespace   types.String `tfsdk:"namespace"`
 	FunctionARN types.String `tfsdk:"function_arn"`
@@ -40,6 +41,7 @@ func (d *hostPolicyDocument) Schema(_ context.Context, _ datasource.SchemaReques
 		Attributes: map[string]schema.Attribute{
 			"table_arn": schema.StringAttribute{Required: true, Validators: []validator.String{arnOf("dynamodb")},
 				MarkdownDescription: "ARN of the state table."},
+			"table_kms_key_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{kmsKey{}}, MarkdownDescription: tableKeyText},
 			"groups": schema.SetAttribute{Required: true, ElementType: types.StringType,
 				Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(groupName)},
 				MarkdownDescription: "Groups that the hosts belong to."},
@@ -61,7 +63,7 @@ func (d *hostPolicyDocument) Read(ctx context.Context, req datasource.ReadReques
 		return
 	}
 	policy := hostPolicyModel{
-		TableARN: m.TableARN, Groups: m.Groups, Namespace: orDefault(m.Namespace, defaultNamespace), FunctionARN: m.FunctionARN,
+		TableARN: m.TableARN, TableKeyARN: m.TableKeyARN, Groups: m.Groups, Namespace: orDefault(m.Namespace, defaultNamespace), FunctionARN: m.FunctionARN,
 		AgentConfig: m.AgentConfig, AgentSpace: orDefault(m.AgentSpace, procstat.DefaultNamespace),
 	}
 	m.JSON = types.StringValue(policy.document(ctx, &resp.Diagnostics).String())

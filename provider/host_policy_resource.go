@@ -31,8 +31,9 @@ var (
 
 const defaultNamespace = "HADR"
 
-// What both the resource and the data source say of the CloudWatch agent.
+// What both the resource and the data source say.
 const (
+	tableKeyText       = "Customer managed KMS key of the state table (`kms_key_arn` of `hadr_state_table`). With it the agent may use the key through DynamoDB."
 	agentConfigText    = "ARN of the parameter with the CloudWatch agent's configuration (`hadr_cloudwatch_agent_config`). With it the CloudWatch agent may read that parameter and publish in its namespace."
 	agentNamespaceText = "Namespace of the CloudWatch agent's metrics. Default: `CWAgent`."
 )
@@ -46,6 +47,7 @@ type hostPolicyModel struct {
 	Name        types.String `tfsdk:"name"`
 	RoleName    types.String `tfsdk:"role_name"`
 	TableARN    types.String `tfsdk:"table_arn"`
+	TableKeyARN types.String `tfsdk:"table_kms_key_arn"`
 	Groups      types.Set    `tfsdk:"groups"`
 	Namespace   types.String `tfsdk:"namespace"`
 	FunctionARN types.String `tfsdk:"function_arn"`
@@ -70,6 +72,7 @@ func (r *hostPolicyResource) Schema(_ context.Context, _ resource.SchemaRequest,
 				MarkdownDescription: "Name of the role."},
 			"table_arn": schema.StringAttribute{Required: true, Validators: []validator.String{arnOf("dynamodb")},
 				MarkdownDescription: "ARN of the state table."},
+			"table_kms_key_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{kmsKey{}}, MarkdownDescription: tableKeyText},
 			"groups": schema.SetAttribute{Required: true, ElementType: types.StringType,
 				Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(groupName)},
 				MarkdownDescription: "Groups that the hosts belong to."},
@@ -106,7 +109,7 @@ func (r *hostPolicyResource) ModifyPlan(ctx context.Context, req resource.Modify
 
 // known reports whether everything that stands in the policy is known.
 func (m hostPolicyModel) known() bool {
-	for _, v := range []attr.Value{m.TableARN, m.FunctionARN, m.Groups, m.Namespace, m.AgentConfig, m.AgentSpace} {
+	for _, v := range []attr.Value{m.TableARN, m.TableKeyARN, m.FunctionARN, m.Groups, m.Namespace, m.AgentConfig, m.AgentSpace} {
 		if v.IsUnknown() {
 			return false
 		}
@@ -129,7 +132,7 @@ func (m hostPolicyModel) document(ctx context.Context, diags *diag.Diagnostics) 
 	record.Condition = map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": keys}}
 	metrics := allow("Metrics", anyResource, "cloudwatch:PutMetricData")
 	namespaces := []string{m.Namespace.ValueString()}
-	all := []statement{record}
+	all := []statement{record, useTableKey(m.TableKeyARN.ValueString(), m.TableARN.ValueString())}
 	if p := m.AgentConfig.ValueString(); p != "" { // the CloudWatch agent reads its configuration and publishes, too
 		namespaces = append(namespaces, m.AgentSpace.ValueString())
 		all = append(all, allow("AgentConfiguration", []string{p}, "ssm:GetParameter"))

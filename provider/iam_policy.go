@@ -29,6 +29,25 @@ func allow(sid string, resources []string, actions ...string) statement {
 	return statement{Sid: sid, Effect: "Allow", Action: actions, Resource: resources}
 }
 
+// viaService is the condition that a service uses a KMS key for the caller. AWS
+// documents this form of its name, and no other one for China:
+// https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
+func viaService(service, region string) map[string]map[string][]string {
+	return map[string]map[string][]string{"StringEquals": {"kms:ViaService": {service + "." + region + ".amazonaws.com"}}}
+}
+
+// useTableKey allows what DynamoDB asks KMS for in the name of those who use a
+// table with a customer managed key:
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+func useTableKey(keyARN, tableARN string) statement {
+	if keyARN == "" {
+		return statement{}
+	}
+	s := allow("TableKey", []string{keyARN}, "kms:Decrypt", "kms:DescribeKey")
+	s.Condition = viaService("dynamodb", regionOf(tableARN))
+	return s
+}
+
 // document drops statements without resources: they would allow nothing, and
 // IAM refuses them.
 func document(statements ...statement) policy {

@@ -28,6 +28,9 @@ func policies(t *testing.T) map[string]policy {
 	}
 	isolating := scope
 	isolating.IsolationGroup, isolating.Interfaces = "sg-0aaaaaaaaaaaaaaaa", []string{"eni-0aaaaaaaaaaaaaaaa", "eni-0bbbbbbbbbbbbbbbb"}
+	encrypted := scope
+	encrypted.TableKey = "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000001"
+	encrypted.VolumeKeys = []string{"arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000002"}
 	withQueue := scope
 	withQueue.FailureDestination = "arn:aws:sqs:eu-central-1:123456789012:lost"
 	telling := scope
@@ -41,6 +44,9 @@ func policies(t *testing.T) map[string]policy {
 		TableARN: types.StringValue(scope.TableARN), Namespace: types.StringValue("HADR"), Groups: tfSet([]string{"orders"}),
 		AgentConfig: types.StringValue("arn:aws:ssm:eu-central-1:123456789012:parameter/AmazonCloudWatch-hadr-orders"), AgentSpace: types.StringValue("CWAgent"),
 	}.document(t.Context(), &diags)
+	keyed := hostPolicyModel{
+		TableARN: types.StringValue(scope.TableARN), TableKeyARN: types.StringValue(encrypted.TableKey), Namespace: types.StringValue("HADR"), Groups: tfSet([]string{"orders"}),
+	}.document(t.Context(), &diags)
 	if diags.HasError() {
 		t.Fatal(diags)
 	}
@@ -48,7 +54,7 @@ func policies(t *testing.T) map[string]policy {
 		"takeover": takeoverPolicy(scope), "takeover-with-queue": takeoverPolicy(withQueue), "takeover-with-isolation": takeoverPolicy(isolating), "takeover-with-topics": takeoverPolicy(telling), "watch": watchPolicy(scope),
 		"schedule": schedulePolicy("arn:aws:lambda:eu-central-1:123456789012:function:hadr-watch"),
 		"trust":    assumeByLambda(), "schedule-trust": assumeByScheduler("123456789012"), "host": host,
-		"host-with-cloudwatch-agent": agent,
+		"host-with-cloudwatch-agent": agent, "takeover-with-kms-keys": takeoverPolicy(encrypted), "host-with-kms-key": keyed,
 	}
 }
 

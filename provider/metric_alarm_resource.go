@@ -7,6 +7,7 @@ import (
 	cw "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/diagnose"
 )
@@ -49,8 +50,18 @@ func (r *metricAlarmResource) Create(ctx context.Context, req resource.CreateReq
 		return
 	}
 	name := m.Name.ValueString()
-	if _, err := r.find(ctx, name); err == nil {
+	id, err := r.identity(ctx) // before there is an alarm: without its ARN no state would have it
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
+		return
+	}
+	_, err = r.find(ctx, name)
+	if err == nil {
 		resp.Diagnostics.Append(alarmExists(name, "hadr_metric_alarm"))
+		return
+	}
+	if !notFound(err) {
+		resp.Diagnostics.Append(diagnose.Failed("reading metric alarm", name, err))
 		return
 	}
 	in := m.expand(ctx, &resp.Diagnostics)
@@ -62,12 +73,7 @@ func (r *metricAlarmResource) Create(ctx context.Context, req resource.CreateReq
 		resp.Diagnostics.Append(diagnose.Failed("creating metric alarm", name, err))
 		return
 	}
-	a, err := r.find(ctx, name)
-	if err != nil {
-		resp.Diagnostics.Append(diagnose.Failed("reading metric alarm", name, err))
-		return
-	}
-	m.ID, m.ARN = m.Name, tfString(a.AlarmArn)
+	m.ID, m.ARN = m.Name, types.StringValue(alarmARN(r.clients, id, name))
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // services are the AWS services that the provider calls, by the names of
 // `endpoints` and of the AWS CLI.
-var services = []string{"cloudwatch", "cloudwatchlogs", "dynamodb", "ec2", "iam", "lambda", "scheduler", "ssm", "sts"}
+var services = []string{"cloudwatch", "cloudwatchlogs", "dynamodb", "ec2", "iam", "kms", "lambda", "scheduler", "ssm", "sts"}
 
 func providerSchema() schema.Schema {
 	accounts := []validator.Set{setvalidator.ValueStringsAre(

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
@@ -50,7 +49,7 @@ func (m scheduleModel) policyText() types.String {
 func (m scheduleModel) ownRoleName() string { return m.Name.ValueString() + ownScheduleRole }
 
 func (m scheduleModel) ownRole() bool {
-	return strings.HasSuffix(m.RoleARN.ValueString(), ":role/"+m.ownRoleName())
+	return isRole(m.RoleARN, m.ownRoleName())
 }
 
 func (m scheduleModel) expand() *scheduler.CreateScheduleInput {

@@ -67,7 +67,7 @@ func (r *scheduleResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 			"maximum_retry_attempts": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(0),
 				Validators: []validator.Int64{int64validator.Between(0, maxScheduleRetries)}, MarkdownDescription: "Retries of an invocation that did not arrive. Default: 0."},
 			"role_arn": schema.StringAttribute{Optional: true, Computed: true, Validators: []validator.String{arnOf("iam")}, PlanModifiers: keep,
-				MarkdownDescription: "Execution role. Default: a role of the schedule's own; see `policy`. Another one must trust `scheduler.amazonaws.com`."},
+				MarkdownDescription: "Execution role. Default: a role of the schedule's own; see `policy`. Another one must trust `scheduler.amazonaws.com`, and must not be called like the own one."},
 			"policy": schema.StringAttribute{Computed: true,
 				MarkdownDescription: "IAM policy (JSON) that the schedule needs: what its own role has, and what the role of `role_arn` must have."},
 			"arn": schema.StringAttribute{Computed: true, PlanModifiers: keep, MarkdownDescription: "ARN of the schedule."},
@@ -76,17 +76,22 @@ func (r *scheduleResource) Schema(_ context.Context, _ resource.SchemaRequest, r
 	}
 }
 
-// ModifyPlan shows the policy as it will be, so that one that was changed
+// ModifyPlan shows policy and role as they will be, so that what was changed
 // outside is a visible change.
 func (r *scheduleResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var m scheduleModel
+	var m, config scheduleModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if !resp.Diagnostics.HasError() {
-		resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("policy"), m.policyText())...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	if resp.Diagnostics.HasError() {
+		return
 	}
+	role, diags := ownRole{name: m.ownRoleName()}.plan(config.RoleARN, m.RoleARN)
+	resp.Diagnostics.Append(diags...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("role_arn"), role)...)
+	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("policy"), m.policyText())...)
 }
 
 func (r *scheduleResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -103,9 +108,8 @@ func (r *scheduleResource) Create(ctx context.Context, req resource.CreateReques
 		return
 	}
 	if m.RoleARN.IsUnknown() {
-		arn, err := role.create(ctx, "Execution role of the schedule "+name+" of hadr", m.Policy.ValueString(), r.defaultTags)
-		if err != nil {
-			resp.Diagnostics.Append(diagnose.Failed("creating execution role", m.ownRoleName(), err))
+		arn, diags := role.create(ctx, m.Policy.ValueString(), r.defaultTags)
+		if resp.Diagnostics.Append(diags...); diags.HasError() {
 			return
 		}
 		m.RoleARN = types.StringValue(arn)
@@ -116,12 +120,10 @@ func (r *scheduleResource) Create(ctx context.Context, req resource.CreateReques
 		return err
 	}, schedulerCannotAssume)
 	if err != nil {
-		if m.ownRole() { // of no use to anybody, and in the way of the next apply
-			if err := role.delete(ctx); err != nil {
-				resp.Diagnostics.Append(diagnose.Failed("deleting execution role", m.ownRoleName(), err))
-			}
-		}
 		resp.Diagnostics.Append(diagnose.Failed("creating schedule", name, err))
+		if m.ownRole() {
+			resp.Diagnostics.Append(role.discard(ctx)...)
+		}
 		return
 	}
 	m.ID, m.ARN = m.Name, tfString(out.ScheduleArn)
@@ -133,7 +135,8 @@ const ownSchedulePolicy = "hadr-schedule"
 
 func (r *scheduleResource) role(ctx context.Context, m scheduleModel) (ownRole, error) {
 	id, err := r.identity(ctx)
-	return ownRole{r.clients, m.ownRoleName(), ownSchedulePolicy, assumeByScheduler(id.Account)}, err
+	return ownRole{r.clients, m.ownRoleName(), ownSchedulePolicy, assumeByScheduler(id.Account),
+		"Execution role of the schedule " + m.Name.ValueString() + " of hadr"}, err
 }
 
 // schedulerCannotAssume is the answer while a new role is not known everywhere.
@@ -194,20 +197,30 @@ func (r *scheduleResource) Update(ctx context.Context, req resource.UpdateReques
 		return
 	}
 	want.ID, want.ARN, want.Policy = have.ID, have.ARN, want.policyText()
-	role, err := r.role(ctx, want)
-	if err == nil && want.ownRole() {
-		err = role.repair(ctx, want.Policy.ValueString())
+	own, err := r.role(ctx, want)
+	if err != nil {
+		resp.Diagnostics.Append(diagnose.Failed("asking AWS for", "the account of the credentials", err))
+		return
 	}
-	if err == nil {
-		in := scheduler.UpdateScheduleInput(*want.expand())
-		err = r.eventually(ctx, func() error {
-			_, err := r.scheduler.UpdateSchedule(ctx, &in)
-			return err
-		}, schedulerCannotAssume)
+	arn, made, diags := own.settle(ctx, want.RoleARN, want.Policy.ValueString(), r.defaultTags)
+	if resp.Diagnostics.Append(diags...); diags.HasError() {
+		return
 	}
+	want.RoleARN = arn
+	in := scheduler.UpdateScheduleInput(*want.expand())
+	err = r.eventually(ctx, func() error {
+		_, err := r.scheduler.UpdateSchedule(ctx, &in)
+		return err
+	}, schedulerCannotAssume)
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("changing schedule", have.ID.ValueString(), err))
+		if made {
+			resp.Diagnostics.Append(own.discard(ctx)...)
+		}
 		return
+	}
+	if have.ownRole() && !want.ownRole() {
+		resp.Diagnostics.Append(own.discard(ctx)...)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, want)...)
 }

@@ -53,11 +53,16 @@ func (m *stateTableModel) flatten(t *ddb.TableDescription) {
 	m.ARN = tfString(t.TableArn)
 	m.DeletionProtection = types.BoolValue(aws.ToBool(t.DeletionProtectionEnabled))
 	if !m.KMSKeyARN.IsNull() {
-		m.KMSKeyARN = types.StringNull()
-		if t.SSEDescription != nil {
-			m.KMSKeyARN = tfString(t.SSEDescription.KMSMasterKeyArn)
-		}
+		m.KMSKeyARN = tfString(aws.String(keyOf(t)))
 	}
+}
+
+// keyOf is the ARN of a table's KMS key, "" for the one that AWS owns.
+func keyOf(t *ddb.TableDescription) string {
+	if t.SSEDescription == nil {
+		return ""
+	}
+	return aws.ToString(t.SSEDescription.KMSMasterKeyArn)
 }
 
 func recoveryOn(d *ddb.ContinuousBackupsDescription) bool {

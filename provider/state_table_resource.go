@@ -2,12 +2,13 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddb "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -48,8 +49,8 @@ func (r *stateTableResource) Schema(_ context.Context, _ resource.SchemaRequest,
 			MarkdownDescription: "Refuse to delete the table. Default: `true`; set `false` and apply before destroying."},
 		"point_in_time_recovery": schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 			MarkdownDescription: "Keep continuous backups of the last 35 days. Default: `true`. Restore for reading only: a restored record is older than the nodes' epochs."},
-		"kms_key_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{arnOf("kms")},
-			MarkdownDescription: "Customer managed KMS key. Default: the key that AWS manages for DynamoDB in the account."},
+		"kms_key_arn": schema.StringAttribute{Optional: true, Validators: []validator.String{kmsKey{}},
+			MarkdownDescription: "Customer managed KMS key. Default: the key that AWS manages for DynamoDB in the account. `table_kms_key_arn` of `hadr_function` and `hadr_host_policy` lets them use it."},
 		"arn": schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 			MarkdownDescription: "ARN of the table."},
 		"id": schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
@@ -73,7 +74,8 @@ func (r *stateTableResource) Create(ctx context.Context, req resource.CreateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	name := m.Name.ValueString()
+	name, protect := m.Name.ValueString(), m.DeletionProtection
+	m.DeletionProtection = types.BoolValue(false) // until all else is done: what is half made can be made anew
 	in := m.expand()
 	in.Tags = dynamoTags(r.allTags(ctx, m.Tags, &resp.Diagnostics))
 	if _, err := r.dynamodb.CreateTable(ctx, in); err != nil {
@@ -87,8 +89,13 @@ func (r *stateTableResource) Create(ctx context.Context, req resource.CreateRequ
 		m.ARN = types.StringValue(arn)
 		err = r.setRecovery(ctx, name, m.PointInTimeRecovery.ValueBool())
 	}
+	if err == nil && protect.ValueBool() {
+		err = r.protect(ctx, name, true)
+	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnose.Failed("creating state table", name, err))
+	} else {
+		m.DeletionProtection = protect
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, m)...)
 }
@@ -136,20 +143,12 @@ func (r *stateTableResource) Update(ctx context.Context, req resource.UpdateRequ
 func (r *stateTableResource) change(ctx context.Context, have, want stateTableModel, diags *diag.Diagnostics) error {
 	name := have.ID.ValueString()
 	if !have.DeletionProtection.Equal(want.DeletionProtection) {
-		if _, err := r.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{
-			TableName: &name, DeletionProtectionEnabled: aws.Bool(want.DeletionProtection.ValueBool()),
-		}); err != nil {
-			return err
-		}
-		if _, err := r.ready(ctx, name); err != nil {
+		if err := r.protect(ctx, name, want.DeletionProtection.ValueBool()); err != nil {
 			return err
 		}
 	}
 	if !have.KMSKeyARN.Equal(want.KMSKeyARN) {
-		if _, err := r.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, SSESpecification: want.encryption()}); err != nil {
-			return err
-		}
-		if _, err := r.ready(ctx, name); err != nil {
+		if err := r.encrypt(ctx, name, want); err != nil {
 			return err
 		}
 	}
@@ -182,11 +181,15 @@ func (r *stateTableResource) Delete(ctx context.Context, req resource.DeleteRequ
 		resp.Diagnostics.Append(diagnose.Problem{
 			Tried: "deleting state table", Object: name,
 			Cause: "deletion_protection is true: the table holds who is primary, and without it nothing takes over",
-			Next:  "Set deletion_protection = false, apply, then destroy",
+			Next: "Set deletion_protection = false, apply, then destroy. A table that Terraform replaces because it is tainted " +
+				"can be kept instead: run `terraform untaint` with its address, then apply",
 		}.ErrorAt(path.Root("deletion_protection")))
 		return
 	}
-	_, err := r.dynamodb.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
+	err := r.eventually(ctx, func() error {
+		_, err := r.dynamodb.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
+		return err
+	}, func(err error) bool { return hasCode(err, "ResourceInUseException") }) // while it is made or changed
 	if err == nil {
 		err = dynamodb.NewTableNotExistsWaiter(r.dynamodb, func(o *dynamodb.TableNotExistsWaiterOptions) {
 			o.MinDelay, o.MaxDelay = time.Second, 5*time.Second
@@ -209,6 +212,23 @@ func (r *stateTableResource) find(ctx context.Context, name string) (*ddb.TableD
 	return out.Table, nil
 }
 
+// customerKey is the key of a table that is imported, null for the one that AWS
+// manages, which is no setting. DynamoDB does not tell them apart.
+func (r *stateTableResource) customerKey(ctx context.Context, arn string, diags *diag.Diagnostics) types.String {
+	if arn == "" {
+		return types.StringNull()
+	}
+	out, err := r.kms.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &arn})
+	if err != nil {
+		diags.Append(diagnose.KeyNotRead(arn, err))
+		return types.StringNull()
+	}
+	if out.KeyMetadata == nil || out.KeyMetadata.KeyManager != kmstypes.KeyManagerTypeCustomer {
+		return types.StringNull()
+	}
+	return types.StringValue(arn)
+}
+
 // ready waits until the table is ACTIVE and returns its ARN.
 func (r *stateTableResource) ready(ctx context.Context, name string) (string, error) {
 	w := dynamodb.NewTableExistsWaiter(r.dynamodb, func(o *dynamodb.TableExistsWaiterOptions) {
@@ -221,6 +241,32 @@ func (r *stateTableResource) ready(ctx context.Context, name string) (string, er
 	return aws.ToString(out.Table.TableArn), nil
 }
 
+// protect switches the protection against deletion.
+func (r *stateTableResource) protect(ctx context.Context, name string, on bool) error {
+	if _, err := r.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: &on}); err != nil {
+		return err
+	}
+	_, err := r.ready(ctx, name)
+	return err
+}
+
+// encrypt changes the key, unless the table has it already, as after an apply
+// that ended half way: DynamoDB refuses to change a key to itself.
+func (r *stateTableResource) encrypt(ctx context.Context, name string, want stateTableModel) error {
+	t, err := r.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if key := want.KMSKeyARN.ValueString(); key != "" && key == keyOf(t) {
+		return nil
+	}
+	if _, err := r.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, SSESpecification: want.encryption()}); err != nil {
+		return err
+	}
+	_, err = r.ready(ctx, name)
+	return err
+}
+
 // setRecovery retries while continuous backups are being enabled for a new
 // table: https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateContinuousBackups.html
 func (r *stateTableResource) setRecovery(ctx context.Context, name string, on bool) error {
@@ -230,19 +276,22 @@ func (r *stateTableResource) setRecovery(ctx context.Context, name string, on bo
 			PointInTimeRecoverySpecification: &ddb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: &on},
 		})
 		return err
-	}, func(err error) bool {
-		_, notYet := errors.AsType[*ddb.ContinuousBackupsUnavailableException](err)
-		return notYet
-	})
+	}, backupsUnavailable)
 }
 
+// backupsUnavailable is the answer while continuous backups are being enabled.
+func backupsUnavailable(err error) bool { return hasCode(err, "ContinuousBackupsUnavailableException") }
+
 func (r *stateTableResource) readInto(ctx context.Context, t *ddb.TableDescription, m *stateTableModel, diags *diag.Diagnostics) error {
+	if m.Name.IsNull() { // an import
+		m.KMSKeyARN = r.customerKey(ctx, keyOf(t), diags)
+	}
 	m.flatten(t)
 	backups, err := r.dynamodb.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: t.TableName})
-	if err != nil {
+	if err != nil && !backupsUnavailable(err) {
 		return err
 	}
-	m.PointInTimeRecovery = types.BoolValue(recoveryOn(backups.ContinuousBackupsDescription))
+	m.PointInTimeRecovery = types.BoolValue(err == nil && recoveryOn(backups.ContinuousBackupsDescription))
 	tags := map[string]string{}
 	p := dynamodb.ListTagsOfResourceInput{ResourceArn: t.TableArn}
 	for {

@@ -59,6 +59,25 @@ func (v arnValidator) ValidateString(ctx context.Context, req validator.StringRe
 	}
 }
 
+// kmsKey accepts ARNs of KMS keys. That of an alias is refused: in a policy it
+// matches no key, and DynamoDB answers with the key behind it:
+// https://docs.aws.amazon.com/kms/latest/developerguide/alias-authorization.html
+type kmsKey struct{}
+
+func (kmsKey) Description(context.Context) string             { return "must be the ARN of a KMS key" }
+func (v kmsKey) MarkdownDescription(c context.Context) string { return v.Description(c) }
+
+func (v kmsKey) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	s := req.ConfigValue.ValueString()
+	if a, err := awsarn.Parse(s); err != nil || a.Service != "kms" || !strings.HasPrefix(a.Resource, "key/") {
+		resp.Diagnostics.Append(diagnose.Invalid(req.Path, s, v.Description(ctx),
+			"Give the ARN of the key itself, not of an alias: arn:PARTITION:kms:REGION:ACCOUNT:key/ID"))
+	}
+}
+
 // ipv4 accepts a host's IPv4 address.
 type ipv4 struct{}
 

@@ -72,6 +72,41 @@ func FailedAt(at path.Path, tried, object string, err error) diag.Diagnostic {
 	return Problem{Tried: tried, Object: object, Cause: cause(err), Next: nextStep(err)}.ErrorAt(at)
 }
 
+// Left is an object that could not be deleted though nothing uses it and no
+// state names it.
+func Left(kind, object string, err error) diag.Diagnostic {
+	return Problem{
+		Tried:  "deleting " + kind,
+		Object: object,
+		Cause:  stop(cause(err)) + fmt.Sprintf(" Nothing uses this %s, and no state names it", kind),
+		Next:   "Delete it by hand: the next apply would find its name taken",
+	}.Error()
+}
+
+// KeyNotRead is the warning of an import that could not learn who manages the
+// KMS key of a table.
+func KeyNotRead(arn string, err error) diag.Diagnostic {
+	return Problem{
+		Tried:  "importing state table: reading KMS key",
+		Object: arn,
+		Cause:  stop(cause(err)) + " Whether it is a customer managed key is not known, and kms_key_arn is taken for not set",
+		Next:   "If it is one, set kms_key_arn to its ARN: the next apply records it and changes nothing",
+	}.Warning()
+}
+
+// RoleMadeAnew is the warning of a function whose execution role was missing.
+// The grant names the role that is gone:
+// https://repost.aws/knowledge-center/lambda-kmsaccessdeniedexception-errors
+func RoleMadeAnew(function, role string) diag.Diagnostic {
+	return Problem{
+		Tried:  "changing function",
+		Object: function,
+		Cause: fmt.Sprintf("Its execution role %s was missing, and is made anew. The grant by which the old one could decrypt the environment "+
+			"may not count for the new one: then the function ends with KMSAccessDeniedException before it starts", role),
+		Next: "See in the function's log that it runs. If it does not, make it anew with `terraform apply -replace`",
+	}.Warning()
+}
+
 // Gone is the warning of a read that finds nothing: the object leaves the state.
 func Gone(kind, object string) diag.Diagnostic {
 	return Problem{

@@ -48,6 +48,13 @@ func TestForm(t *testing.T) {
 			"Cause: Operation 01X (takeover, step fence) of group orders runs since 2026-11-29T12:00:00Z and is blocked: the stop was rejected.\n" +
 				"Next step: Run `hadr resume`. To force it, do this.",
 		},
+		"an object that is left over": {
+			Left("execution role", "orders-takeover", &smithy.OperationError{ServiceID: "IAM", OperationName: "DeleteRole",
+				Err: &smithy.GenericAPIError{Code: "AccessDenied", Message: "User is not authorized."}}),
+			"Deleting execution role orders-takeover",
+			"Cause: IAM DeleteRole answered AccessDenied: User is not authorized. Nothing uses this execution role, and no state names it.\n" +
+				"Next step: Delete it by hand: the next apply would find its name taken.",
+		},
 		"invalid value": {
 			Invalid(at, "Orders", "must be lower-case", "Write orders"),
 			"Checking name", "Cause: \"Orders\" must be lower-case.\nNext step: Write orders.",

@@ -27,6 +27,7 @@ import (
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/iam"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/imds"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/kms"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/lambda"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/logs"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/route53"
@@ -216,7 +217,7 @@ func (s *Sandbox) connect(o Options) error {
 	for _, service := range []*wire.Service{
 		s.IAM.Service(), sts.New(s.IAM).Service(), s.DynamoDB.Service(), s.DynamoDB.Streams(), s.EC2.Service(), s.SSM.Service(),
 		s.CloudWatch.Service(), s.Logs.Service(), s.Lambda.Service(), s.Route53.Service(), topics.Service(), queues.Service(),
-		s.Events.Service(), s.Scheduler.Service(),
+		s.Events.Service(), s.Scheduler.Service(), kms.New(s.DynamoDB.ManagesKey).Service(),
 	} {
 		s.Server.Register(service)
 	}

@@ -27,6 +27,7 @@ locals {
 resource "hadr_state_table" "this" {
   name                = "hadr-${var.name}"
   deletion_protection = var.deletion_protection
+  kms_key_arn         = var.table_kms_key_arn
   tags                = var.tags
 }
 
@@ -39,11 +40,12 @@ resource "hadr_command_document" "this" {
 }
 
 resource "hadr_host_policy" "this" {
-  name         = "hadr-${var.name}"
-  role_name    = var.instance_profile_role_name
-  table_arn    = hadr_state_table.this.arn
-  groups       = [var.name]
-  function_arn = var.lease == null ? null : hadr_function.takeover.arn
+  name              = "hadr-${var.name}"
+  role_name         = var.instance_profile_role_name
+  table_arn         = hadr_state_table.this.arn
+  table_kms_key_arn = var.table_kms_key_arn
+  groups            = [var.name]
+  function_arn      = var.lease == null ? null : hadr_function.takeover.arn
 
   cloudwatch_agent_config_arn = hadr_cloudwatch_agent_config.this.arn
   cloudwatch_agent_namespace  = hadr_cloudwatch_agent_config.this.namespace
@@ -61,8 +63,10 @@ resource "hadr_function" "takeover" {
   kind                 = "takeover"
   architecture         = var.architecture
   table_arn            = hadr_state_table.this.arn
+  table_kms_key_arn    = var.table_kms_key_arn
   alarm_names          = values(local.failed_alarm)
   instance_ids         = [for n in var.nodes : n.instance_id]
+  volume_kms_key_arns  = length(var.volume_kms_key_arns) == 0 ? null : var.volume_kms_key_arns
   checker_instance_ids = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
   route_table_ids      = var.route_table_ids
 
@@ -85,8 +89,10 @@ resource "hadr_function" "watch" {
   kind                 = "watch"
   architecture         = var.architecture
   table_arn            = hadr_state_table.this.arn
+  table_kms_key_arn    = var.table_kms_key_arn
   groups               = [hadr_group.this.name]
   instance_ids         = [for n in var.nodes : n.instance_id]
+  volume_kms_key_arns  = length(var.volume_kms_key_arns) == 0 ? null : var.volume_kms_key_arns
   checker_instance_ids = length(var.path_checkers) == 0 ? null : values(var.path_checkers)
   route_table_ids      = var.route_table_ids
 

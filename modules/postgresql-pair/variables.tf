@@ -203,6 +203,18 @@ variable "deletion_protection" {
   default     = true
 }
 
+variable "table_kms_key_arn" {
+  description = "Customer managed KMS key of the state table, which functions and hosts may then use. `null` for the key that AWS manages."
+  type        = string
+  default     = null
+}
+
+variable "volume_kms_key_arns" {
+  description = "Customer managed KMS keys of the nodes' EBS volumes, which a function needs to start a node again."
+  type        = list(string)
+  default     = []
+}
+
 variable "tags" {
   description = "Tags of everything that can have tags."
   type        = map(string)

@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -113,11 +114,30 @@ func (d *DynamoDB) encryption(at place, s *types.SSESpecification) *types.SSEDes
 		return nil
 	}
 	key := aws.ToString(s.KMSMasterKeyId)
-	if key == "" || strings.HasPrefix(key, "alias/") {
+	if key == "" {
+		key = d.managedKey(at)
+	}
+	if strings.HasPrefix(key, "alias/") {
 		key = d.world.UUID()
 	}
 	if !strings.HasPrefix(key, "arn:") {
 		key = "arn:aws:kms:" + at.region + ":" + at.account + ":key/" + key
 	}
 	return &types.SSEDescription{Status: types.SSEStatusEnabled, SSEType: types.SSETypeKms, KMSMasterKeyArn: &key}
+}
+
+// managedKey is the KMS key that AWS manages for DynamoDB in an account and
+// Region, alias/aws/dynamodb.
+func (d *DynamoDB) managedKey(at place) string {
+	if d.keys[at] == "" {
+		d.keys[at] = "arn:aws:kms:" + at.region + ":" + at.account + ":key/" + d.world.UUID()
+	}
+	return d.keys[at]
+}
+
+// ManagesKey reports whether a KMS key is one that AWS manages for DynamoDB.
+func (d *DynamoDB) ManagesKey(arn string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Contains(slices.Collect(maps.Values(d.keys)), arn)
 }

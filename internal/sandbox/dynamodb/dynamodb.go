@@ -24,8 +24,9 @@ type DynamoDB struct {
 	mu       sync.Mutex
 	replicas map[place]map[string]*replica // by table name
 	tokens   map[tokenID]remembered
-	lag      time.Duration   // of replication between Regions
-	isolated map[string]bool // Regions that reach no other
+	lag      time.Duration    // of replication between Regions
+	isolated map[string]bool  // Regions that reach no other
+	keys     map[place]string // ARNs of the KMS keys that are managed for DynamoDB
 }
 
 // place is where a table lives.
@@ -33,7 +34,7 @@ type place struct{ account, region string }
 
 // New returns a DynamoDB without tables.
 func New(w *world.World) *DynamoDB {
-	return &DynamoDB{world: w, replicas: map[place]map[string]*replica{}, tokens: map[tokenID]remembered{}, lag: DefaultReplicationLag, isolated: map[string]bool{}}
+	return &DynamoDB{world: w, replicas: map[place]map[string]*replica{}, tokens: map[tokenID]remembered{}, lag: DefaultReplicationLag, isolated: map[string]bool{}, keys: map[place]string{}}
 }
 
 func (d *DynamoDB) now() time.Time { return d.world.Clock.Now() }

@@ -38,7 +38,7 @@ func (i *IAM) Authorizer() *Authorizer { return &Authorizer{iam: i} }
 var rules = map[string]map[string]rule{
 	"dynamodb": dynamodbRules, "ec2": ec2Rules, "ssm": ssmRules, "monitoring": cloudwatchRules, "logs": logsRules,
 	"lambda": lambdaRules, "iam": iamRules, "sts": stsRules, "sns": snsRules, "sqs": sqsRules, "scheduler": schedulerRules, "events": eventsRules,
-	"route53": route53Rules,
+	"route53": route53Rules, "kms": kmsRules,
 }
 
 // prefixes are the services whose actions have another prefix than their

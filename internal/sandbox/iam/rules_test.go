@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	api "github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
@@ -30,7 +31,7 @@ import (
 var clients = map[string][]any{
 	"dynamodb": {&dynamodb.Client{}, &dynamodbstreams.Client{}}, "ec2": {&ec2.Client{}}, "ssm": {&ssm.Client{}}, "monitoring": {&cloudwatch.Client{}}, "logs": {&cloudwatchlogs.Client{}},
 	"lambda": {&lambda.Client{}}, "iam": {&api.Client{}}, "sts": {&sts.Client{}}, "sns": {&sns.Client{}}, "sqs": {&sqs.Client{}}, "scheduler": {&scheduler.Client{}}, "events": {&eventbridge.Client{}},
-	"route53": {&route53.Client{}},
+	"route53": {&route53.Client{}}, "kms": {&kms.Client{}},
 }
 
 // inputs returns an input of each operation in which everything is "x".

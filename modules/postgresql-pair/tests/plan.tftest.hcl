@@ -200,3 +200,22 @@ run "no_function_stops_a_primary_in_order" {
     error_message = "Changing roles in order is for people."
   }
 }
+
+run "customer_managed_keys" {
+  command = plan
+  variables {
+    table_kms_key_arn   = "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000001"
+    volume_kms_key_arns = ["arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000002"]
+  }
+  assert {
+    condition = alltrue([
+      for key in [hadr_state_table.this.kms_key_arn, hadr_host_policy.this.table_kms_key_arn, hadr_function.takeover.table_kms_key_arn, hadr_function.watch[0].table_kms_key_arn] :
+      key == var.table_kms_key_arn
+    ])
+    error_message = "Whoever uses the table must be allowed to use its key."
+  }
+  assert {
+    condition     = alltrue([for f in [hadr_function.takeover, hadr_function.watch[0]] : f.volume_kms_key_arns == toset(var.volume_kms_key_arns)])
+    error_message = "A function that starts a node must be allowed to use the keys of its volumes."
+  }
+}
