@@ -57,17 +57,17 @@ func (p *pager) writeTFVars(path string) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "notification_arns = [%q]\n", p.topic), 0o600)
 }
 
-// page is a message as the queue of a subscription gets it:
+// notice is a message as the queue of a subscription gets it:
 // https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
-type page struct {
+type notice struct {
 	Subject   string
 	Message   string
 	Timestamp time.Time
 }
 
 // pages returns what came since the last call.
-func (p *pager) pages(ctx context.Context) ([]page, error) {
-	var pages []page
+func (p *pager) pages(ctx context.Context) ([]notice, error) {
+	var pages []notice
 	for {
 		out, err := p.api.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &p.queue, MaxNumberOfMessages: 10, VisibilityTimeout: 3600})
 		if err != nil {
@@ -77,7 +77,7 @@ func (p *pager) pages(ctx context.Context) ([]page, error) {
 			return pages, nil
 		}
 		for _, m := range out.Messages {
-			var got page
+			var got notice
 			if err := json.Unmarshal([]byte(*m.Body), &got); err != nil {
 				return nil, fmt.Errorf("reading what people were told: %w: %s", err, *m.Body)
 			}
@@ -88,7 +88,7 @@ func (p *pager) pages(ctx context.Context) ([]page, error) {
 
 // judgePages shows what people were told, in the words of hadr: that the
 // takeover began, and how it ended.
-func (r *Result) judgePages(group string, pages []page) {
+func (r *Result) judgePages(group string, pages []notice) {
 	for _, p := range pages {
 		if strings.HasPrefix(p.Subject, "hadr "+group+": ") {
 			r.Told = append(r.Told, p.Subject)
