@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -38,8 +39,10 @@ func (a *testAWS) breakable(t *testing.T) *breaker {
 	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "."+b.operation) && b.calls.Add(-1) == 0 {
+			const answer = `{"__type": "ValidationException", "message": "broken on purpose"}`
+			w.Header().Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE([]byte(answer))))
 			w.WriteHeader(http.StatusBadRequest)
-			io.WriteString(w, `{"__type": "ValidationException", "message": "broken on purpose"}`)
+			io.WriteString(w, answer)
 			return
 		}
 		proxy.ServeHTTP(w, r)
