@@ -174,7 +174,10 @@ func (t *Table) deleteState(ctx context.Context, group string, force bool) error
 	if readErr != nil {
 		return fmt.Errorf("delete group %q: %w", group, readErr)
 	}
-	return fmt.Errorf("delete: %w", idle(group, s))
+	if err := idle(group, s); err != nil {
+		return fmt.Errorf("delete: %w", err)
+	}
+	return fmt.Errorf("delete group %q: %w: an operation ran when it was asked for, and has ended since; delete it again", group, ErrBusy)
 }
 
 // Left returns the sort keys of what is left of a group that was not created, or

@@ -3,6 +3,7 @@ package statetable
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,26 @@ func TestPutConfigAndDeleteGroupWhileAnOperationRuns(t *testing.T) {
 	if err := tab.DeleteGroup(t.Context(), group, false); err != nil {
 		t.Errorf("DeleteGroup while blocked: %v", err)
 	}
+}
+
+// An operation that ends just when it has kept a group from being deleted leaves
+// an error that says so.
+func TestDeleteGroupWhileAnOperationEnds(t *testing.T) {
+	const key = "GROUP#orders/STATE"
+	tab, f, s := steady(t)
+	ended := maps.Clone(f.items[key])
+	must(t, tab.Claim(t.Context(), s, takingOver(s, "op")))
+	f.fault = func(call, k string) fault {
+		if call == "get" && k == key {
+			f.items[key] = ended
+		}
+		return works
+	}
+	err := tab.DeleteGroup(t.Context(), group, false)
+	if !errors.Is(err, ErrBusy) || strings.Contains(err.Error(), "%!") || !strings.Contains(err.Error(), "again") {
+		t.Errorf("DeleteGroup: %v", err)
+	}
+	must(t, tab.DeleteGroup(t.Context(), group, false))
 }
 
 func TestDeleteGroupKeepsHistoryAndProbes(t *testing.T) {
