@@ -79,6 +79,7 @@ func useAWS(t *testing.T, c clock.Clock, url string) *testAWS {
 	}
 	for k, v := range map[string]string{
 		"TF_CLI_CONFIG_FILE": cli, "CHECKPOINT_DISABLE": "1",
+		"GOMAXPROCS":       "1", // of terraform, which is started some thousand times
 		"AWS_ENDPOINT_URL": url, "AWS_REGION": testRegion, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_CONFIG_FILE": cli, "AWS_SHARED_CREDENTIALS_FILE": cli, "AWS_EC2_METADATA_DISABLED": "true",
 	} {

@@ -62,10 +62,8 @@ func TestAFailedCreateIsNotInTheWay(t *testing.T) {
 		says   string
 		left   []string
 	}{
-		"function: the retention is refused":            {functionConfig(""), deniedOnce("PutRetentionPolicy", ""), `AccessDenied`, nil},
 		"function: the policy of its role is refused":   {functionConfig(""), deniedOnce("PutRolePolicy", ""), `AccessDenied`, nil},
 		"function: it is refused":                       {functionConfig(""), deniedOnce("CreateFunction", ""), `AccessDenied`, nil},
-		"function: a quota is used up":                  {functionConfig(""), answered("CreateFunction", "CodeStorageExceededException", "Code storage limit exceeded.", 1), `quota`, nil},
 		"function: it cannot be awaited":                {functionConfig(""), deniedOnce("GetFunction", ""), `AccessDenied`, []string{"/aws/lambda/orders-takeover", "orders-takeover"}},
 		"schedule: the policy of its role is refused":   {scheduleConfig(""), deniedOnce("PutRolePolicy", "orders-watch-schedule"), `AccessDenied`, ofWatch},
 		"schedule: it is refused":                       {scheduleConfig(""), deniedOnce("CreateSchedule", ""), `AccessDenied`, ofWatch},

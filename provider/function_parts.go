@@ -95,7 +95,12 @@ func refusedFor(err error, reasons ...string) bool {
 		slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(err.Error(), reason) })
 }
 
+// configure waits for a change that somebody else has made: Lambda refuses another
+// one meanwhile (https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html).
 func (p functionParts) configure(ctx context.Context, in *lambda.UpdateFunctionConfigurationInput) error {
+	if err := p.updated(ctx, *in.FunctionName); err != nil {
+		return err
+	}
 	return p.eventually(ctx, func() error {
 		_, err := p.lambda.UpdateFunctionConfiguration(ctx, in)
 		return err
