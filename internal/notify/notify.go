@@ -66,11 +66,12 @@ func message(topic, group string, e failover.Entry) *sns.PublishInput {
 // https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
 const maxSubject = 99
 
-// subject is what a pager shows: the group, and what became of it.
+// subject is what a pager shows: the group, what became of it, and as much as
+// there is room for of why.
 func subject(group string, e failover.Entry) string {
 	s := fmt.Sprintf("hadr %s: %s", group, e.Headline())
-	if e.Step != "" {
-		s += fmt.Sprintf(" at %s", e.Step)
+	if e.Reason != "" {
+		s += ": " + e.Reason
 	}
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -52,7 +52,7 @@ func TestMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := s.published[0]
-	if want := "hadr orders: BLOCKED at fence"; aws.ToString(in.Subject) != want {
+	if want := "hadr orders: BLOCKED: two writers are possible: stop the machine i-0a"; aws.ToString(in.Subject) != want {
 		t.Errorf("subject %q, want %q", aws.ToString(in.Subject), want)
 	}
 	want := `BLOCKED of group orders

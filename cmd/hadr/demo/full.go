@@ -43,6 +43,9 @@ func Full(ctx context.Context, o Options) (Result, error) {
 	if err := s.untilAlarmsOK(ctx); err != nil {
 		return r, err
 	}
+	if _, err := declared.pager.pages(ctx); err != nil { // of the time before there was an agent
+		return r, err
+	}
 	if err := p.crash(ctx, &r); err != nil {
 		return r, err
 	}
