@@ -80,7 +80,11 @@ func (r *groupResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	if r.clients != nil && !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(r.checkTableInPlan(ctx, m, req.State.Raw.IsNull())...)
-		resp.Diagnostics.Append(r.checkNodesInPlan(ctx, m)...)
+		found := r.checkNodesInPlan(ctx, m)
+		if !req.State.Raw.IsNull() { // Terraform plans before it destroys, too: a machine that is gone must not be in the way
+			found = asWarnings(found)
+		}
+		resp.Diagnostics.Append(found...)
 	}
 	if !req.State.Raw.IsNull() {
 		var before groupModel
@@ -100,6 +104,17 @@ func (m groupModel) failedOver(preferred types.String) (diags diag.Diagnostics) 
 	since, _ := time.Parse(time.RFC3339, m.FailedOverSince.ValueString())                                                         // zero where it is not known
 	diags.Append(diagnose.FailedOver(m.Name.ValueString(), preferred.ValueString(), active, uint64(m.Epoch.ValueInt64()), since)) //nolint:gosec // not negative
 	return diags
+}
+
+func asWarnings(found diag.Diagnostics) (warnings diag.Diagnostics) {
+	for _, d := range found {
+		if at, ok := d.(diag.DiagnosticWithPath); ok {
+			warnings.AddAttributeWarning(at.Path(), d.Summary(), d.Detail())
+			continue
+		}
+		warnings.AddWarning(d.Summary(), d.Detail())
+	}
+	return warnings
 }
 
 // checkNodesInPlan reports wrong machines as early as they can be read. What

@@ -132,6 +132,25 @@ func TestGroup(t *testing.T) {
 	})
 }
 
+// A group whose machine is gone can be planned and destroyed, and a machine that
+// there is not is refused when it is applied.
+func TestGroupOutlivesItsMachine(t *testing.T) {
+	a := startAWS(t).build(t)
+	terminate := func() {
+		_, err := a.ec2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{a.nodes["b"].instance}})
+		must(t, err)
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: factories(),
+		Steps: []resource.TestStep{
+			{Config: a.group(nil)},
+			{PreConfig: terminate, Config: a.group(nil), PlanOnly: true},
+			{Config: a.group(func(c *groupConfig) { c.B.instance = "i-0123456789abcdef0" }), ExpectError: regexp.MustCompile(`There\s+is\s+no\s+instance\s+i-0123456789abcdef0`)},
+			// and all is destroyed with that configuration
+		},
+	})
+}
+
 // TestGroupTellsPeople: the topics are on the record, where whoever runs an
 // operation reads them, and follow the configuration.
 func TestGroupTellsPeople(t *testing.T) {

@@ -57,7 +57,7 @@ func groupSchema() schema.Schema {
 			"Creating runs the status document on both nodes, for up to a minute: whoever applies needs `ssm:SendCommand` on the document and the instances, " +
 			"`ssm:GetCommandInvocation`, `ssm:ListCommands` and `ssm:CancelCommand`. No group is created over two primaries, over none, " +
 			"over a node that cannot be read, or over one that belongs to another state table.\n\n" +
-			"A change is refused while an operation runs. Destroying keeps the group's history in the table: a group of the same name begins above its epoch. " +
+			"A change is refused while an operation runs. Destroying reads the whole table (`dynamodb:Scan`) and keeps the group's history in it: a group of the same name begins above its epoch. " +
 			"An instance or interface that lost its tags `hadr:table` and `hadr:group` shows as a missing node.",
 		Attributes: map[string]schema.Attribute{
 			"name": schema.StringAttribute{Required: true, PlanModifiers: replace, Validators: []validator.String{groupName},
