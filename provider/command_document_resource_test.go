@@ -13,22 +13,20 @@ import (
 )
 
 func TestCommandDocumentKinds(t *testing.T) {
+	startAWS(t)
+	config := ""
 	for _, kind := range documentKinds() {
-		t.Run(kind, func(t *testing.T) {
-			startAWS(t)
-			const name = "hadr_command_document.this"
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: factories(),
-				Steps: []resource.TestStep{
-					{Config: sprintf(`resource "hadr_command_document" "this" {
+		config += sprintf(`resource "hadr_command_document" "%[1]s" {
   name = "hadr-%[1]s"
   kind = "%[1]s"
-}`, kind)},
-					{ResourceName: name, ImportState: true, ImportStateVerify: true},
-				},
-			})
-		})
+}
+`, kind)
 	}
+	steps := []resource.TestStep{{Config: config}}
+	for _, kind := range []string{"db2_status", "postgresql_promote", "path_check", "agent_install"} { // of each engine, and of none
+		steps = append(steps, resource.TestStep{ResourceName: "hadr_command_document." + kind, ImportState: true, ImportStateVerify: true})
+	}
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: factories(), Steps: steps})
 }
 
 // A newer provider brings another script: the document gets a new default
