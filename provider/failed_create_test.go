@@ -62,17 +62,10 @@ func TestAFailedCreateIsNotInTheWay(t *testing.T) {
 		says   string
 		left   []string
 	}{
-		"function: the policy of its role is refused":   {functionConfig(""), deniedOnce("PutRolePolicy", ""), `AccessDenied`, nil},
 		"function: it is refused":                       {functionConfig(""), deniedOnce("CreateFunction", ""), `AccessDenied`, nil},
 		"function: it cannot be awaited":                {functionConfig(""), deniedOnce("GetFunction", ""), `AccessDenied`, []string{"/aws/lambda/orders-takeover", "orders-takeover"}},
-		"schedule: the policy of its role is refused":   {scheduleConfig(""), deniedOnce("PutRolePolicy", "orders-watch-schedule"), `AccessDenied`, ofWatch},
 		"schedule: it is refused":                       {scheduleConfig(""), deniedOnce("CreateSchedule", ""), `AccessDenied`, ofWatch},
 		"metric alarm: whether there is one is refused": {latencyAlarm, deniedOnce("DescribeAlarms", ""), `AccessDenied`, nil},
-		"composite alarm: whether there is one is refused": {`resource "hadr_composite_alarm" "failed" {
-  name       = "orders-a-failed"
-  alarm_rule = "FALSE"
-}`, deniedOnce("DescribeAlarms", ""), `AccessDenied`, nil},
-		"CloudWatch agent's configuration: the account is not told": {agentConfig(""), deniedOnce("GetCallerIdentity", ""), `AccessDenied`, nil},
 		"document: the account is not told": {`resource "hadr_command_document" "this" {
   name = "orders-status"
   kind = "db2_status"

@@ -144,7 +144,6 @@ func TestFunctionWaitsForPropagation(t *testing.T) {
 		ProtoV6ProviderFactories: factories(),
 		Steps: []resource.TestStep{
 			step("CreateFunction", role, functionConfig("")),
-			step("CreateFunction", key, strings.ReplaceAll(functionConfig(""), "orders-takeover", "stock-takeover")), // made anew
 			step("PutFunctionEventInvokeConfig", permission, to("lost")),
 			step("PutFunctionEventInvokeConfig", destination, to("found")),
 			step("UpdateFunctionConfiguration", key, functionConfig("memory_mb = 512")),

@@ -73,11 +73,8 @@ func TestGroupWithExpiredMaintenance(t *testing.T) {
 		ProtoV6ProviderFactories: factories(),
 		Steps: []resource.TestStep{
 			{Config: config(900)},
-			{PreConfig: isOff, Config: config(900), ConfigPlanChecks: unchanged},
 			{PreConfig: set(on), Config: config(900), ConfigPlanChecks: unchanged}, // nobody has looked yet
 			{PreConfig: func() { must(t, a.record("hadr").EndMaintenance(t.Context(), "orders", on)) }, Config: config(900), ConfigPlanChecks: unchanged},
-			{Config: config(600)},
-			{PreConfig: isOff, Config: config(600), ConfigPlanChecks: unchanged},
 			{PreConfig: set(failover.Maintenance{On: true}), Config: config(600)}, // by hand, where it is declared
 			{PreConfig: isOff, Config: config(600), ConfigPlanChecks: unchanged},
 		},

@@ -93,13 +93,12 @@ func TestGroupInPart(t *testing.T) {
 		return func(b *breaker, config string) []resource.TestStep { return append(s(b, config), has(config, epoch)) }
 	}
 	tests := map[string]story{
-		"a state and no configuration":                 again(creating(2), 2),
-		"a state and no configuration, imported":       creating(2, imported),
-		"an alarm was not bound":                       again(creating(3), 2),
-		"an alarm was bound and not listed, destroyed": creating(4),
-		"the state was not deleted":                    again(destroying(1), 1),
-		"no state, and an alarm is bound, destroyed":   destroying(2),
-		"nothing is left but the configuration":        again(destroying(4), 2),
+		"a state and no configuration, imported":     creating(2, imported),
+		"a state and no configuration":               again(creating(2), 2),
+		"an alarm was not bound":                     again(creating(3), 2),
+		"the state was not deleted":                  again(destroying(1), 1),
+		"no state, and an alarm is bound, destroyed": destroying(2),
+		"nothing is left but the configuration":      again(destroying(4), 2),
 	}
 	for what, steps := range tests {
 		t.Run(what, func(t *testing.T) {

@@ -24,7 +24,6 @@ func TestGroupNeedsATableThatDecides(t *testing.T) {
 		planOnly    bool
 		want        string // "" = accepted
 	}{
-		"one Region":                             {"", nil, known, false, ""},
 		"strong":                                 {strong, []string{"eu-west-1", "eu-west-2"}, known, false, ""},
 		"eventual, as a plan sees it":            {eventual, []string{"eu-west-1"}, known, true, refused},
 		"eventual, as only the apply can see it": {eventual, []string{"eu-west-1"}, unknown, false, refused},

@@ -64,7 +64,7 @@ resource "hadr_state_table" "this" {
 // A table that is half made is made anew by the next apply, and protected as
 // the last step.
 func TestStateTableIsMadeAnewAfterAFailure(t *testing.T) {
-	for _, operation := range []string{"DescribeTable", "UpdateContinuousBackups", "UpdateTable"} {
+	for _, operation := range []string{"UpdateContinuousBackups", "UpdateTable"} {
 		t.Run(operation, func(t *testing.T) {
 			a := startAWS(t)
 			config := func(rest string) string {

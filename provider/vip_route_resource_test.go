@@ -294,13 +294,6 @@ func (a *testAWS) addRoute(t *testing.T, table, vip, eni string) {
 func TestVIPRouteLeavesRoutesOfOthers(t *testing.T) {
 	refused := regexp.MustCompile(`leads\s+to\s+eni-[0-9a-f]+,\s+which\s+is\s+none\s+of\s+network_interface_ids`)
 	tests := map[string]func(t *testing.T, a *testAWS, other, both, second string) []resource.TestStep{
-		"found when it is created": func(t *testing.T, a *testAWS, other, both, _ string) []resource.TestStep {
-			a.addRoute(t, a.tables[0], testVIP, other)
-			return []resource.TestStep{
-				{Config: both, ExpectError: refused},
-				{Config: both, ExpectError: refused},
-			}
-		},
 		"found when its table is added": func(t *testing.T, a *testAWS, other, both, second string) []resource.TestStep {
 			a.addRoute(t, a.tables[0], testVIP, other)
 			return []resource.TestStep{
@@ -308,12 +301,6 @@ func TestVIPRouteLeavesRoutesOfOthers(t *testing.T) {
 				{Config: both, ExpectError: refused},
 				{Config: both, ExpectError: refused},
 				{Config: second, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
-			}
-		},
-		"the route was led there, and is refused": func(t *testing.T, a *testAWS, other, both, _ string) []resource.TestStep {
-			return []resource.TestStep{
-				{Config: both},
-				{PreConfig: func() { a.lead(t, a.tables[0], testVIP, other) }, Config: both, ExpectError: refused},
 			}
 		},
 		"the route was led there, and its table is taken away": func(t *testing.T, a *testAWS, other, both, second string) []resource.TestStep {
@@ -371,10 +358,6 @@ func TestVIPRouteRemovesItsOwn(t *testing.T) {
 				_, err := a.ec2.DeleteNetworkInterface(t.Context(), &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: aws.String(a.nodes["a"].eni)})
 				must(t, err)
 			}, Config: config(a.tables), Destroy: true}}
-		},
-		"to an interface that was replaced, in a table that is taken away": func(t *testing.T, a *testAWS, config func([]string) string) []resource.TestStep {
-			a.nodes["a"] = testNode{eni: a.newInterface(t)}
-			return []resource.TestStep{{PreConfig: func() { a.lead(t, a.tables[0], testVIP, a.nodes["b"].eni) }, Config: config(a.tables[:1])}}
 		},
 		"to an interface that was replaced, which is refused": func(t *testing.T, a *testAWS, config func([]string) string) []resource.TestStep {
 			a.nodes["a"] = testNode{eni: a.newInterface(t)}
