@@ -62,6 +62,7 @@ func TestAFailedCreateIsNotInTheWay(t *testing.T) {
 		says   string
 		left   []string
 	}{
+		"function: the policy of its role is refused":   {functionConfig(""), deniedOnce("PutRolePolicy", ""), `AccessDenied`, nil},
 		"function: it is refused":                       {functionConfig(""), deniedOnce("CreateFunction", ""), `AccessDenied`, nil},
 		"function: it cannot be awaited":                {functionConfig(""), deniedOnce("GetFunction", ""), `AccessDenied`, []string{"/aws/lambda/orders-takeover", "orders-takeover"}},
 		"schedule: it is refused":                       {scheduleConfig(""), deniedOnce("CreateSchedule", ""), `AccessDenied`, ofWatch},
