@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -15,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/hadr-dev/terraform-provider-hadr/internal/failover"
+	"github.com/hadr-dev/terraform-provider-hadr/internal/notify"
 )
 
 type groupModel struct {
@@ -83,10 +83,6 @@ var (
 // control plane that it belongs to (R12).
 const settingTable = "table_arn"
 
-// settingTopics is the setting with the topics that hear what becomes of the
-// group, with commas.
-const settingTopics = "notification_arns"
-
 // objectAs reads a nested object; false where it is null or unknown.
 func objectAs[T any](ctx context.Context, o types.Object, diags *diag.Diagnostics) (T, bool) {
 	var v T
@@ -117,7 +113,7 @@ func (m groupModel) expand(ctx context.Context, region string, diags *diag.Diagn
 		HostApplications: m.HostApplications.ValueBool(), Isolation: m.IsolationGroup.ValueString(),
 	}
 	if !hasUnknown(m.Notifications) && !m.Notifications.IsNull() {
-		c.Settings[settingTopics] = strings.Join(goStrings(ctx, m.Notifications, diags), ",")
+		notify.Declare(c.Settings, goStrings(ctx, m.Notifications, diags))
 	}
 	nodes := m.nodes(ctx, diags)
 	for _, id := range sortedKeys(nodes) {
@@ -189,7 +185,7 @@ func (m *groupModel) flattenConfig(ctx context.Context, c failover.Config, alarm
 	m.PreferredPrimary = types.StringValue(c.Preferred)
 	m.Policy, m.Fencing = types.StringValue(string(c.Policy)), types.StringValue(string(c.Fencing))
 	m.HostApplications, m.IsolationGroup = types.BoolValue(c.HostApplications), tfString(&c.Isolation)
-	m.Notifications = tfSet(strings.FieldsFunc(c.Settings[settingTopics], func(r rune) bool { return r == ',' }))
+	m.Notifications = tfSet(notify.Declared(c.Settings))
 	m.flattenEngine(c, diags)
 	before := m.nodes(ctx, diags)
 	nodes := map[string]attr.Value{}

@@ -121,11 +121,18 @@ func (c *clients) unclaimed(ctx context.Context, nodes []failover.NodeConfig, o 
 	for _, n := range nodes {
 		i, errInstance := c.instance(ctx, n.Instance)
 		eni, errENI := c.networkInterface(ctx, n.ENI)
-		if errInstance == nil && i != nil && ownerOf(i.Tags) != o || errENI == nil && eni != nil && ownerOf(eni.TagSet) != o {
+		if errInstance == nil && i != nil && !terminated(i) && ownerOf(i.Tags) != o || errENI == nil && eni != nil && ownerOf(eni.TagSet) != o {
 			out = append(out, n.ID)
 		}
 	}
 	return out
+}
+
+// terminated reports whether a machine is gone: EC2 shows it for a while, and its
+// tags no longer
+// (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/terminating-instances.html).
+func terminated(i *ec2types.Instance) bool {
+	return i.State != nil && i.State.Name == ec2types.InstanceStateNameTerminated
 }
 
 // claimNodes tags the machines and interfaces of a group (R12).

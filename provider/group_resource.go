@@ -75,20 +75,18 @@ func (r *groupResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	if m.Detection.IsNull() {
 		resp.Diagnostics.Append(r.checkLiveAlarms(ctx, m, false)...)
 	}
+	var before groupModel // empty where the group is to be created
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
+	}
 	if r.clients != nil {
 		resp.Diagnostics.Append(m.checkRegions(ctx, r.region)...)
 	}
 	if r.clients != nil && !resp.Diagnostics.HasError() {
 		resp.Diagnostics.Append(r.checkTableInPlan(ctx, m, req.State.Raw.IsNull())...)
-		found := r.checkNodesInPlan(ctx, m)
-		if !req.State.Raw.IsNull() { // Terraform plans before it destroys, too: a machine that is gone must not be in the way
-			found = asWarnings(found)
-		}
-		resp.Diagnostics.Append(found...)
+		resp.Diagnostics.Append(r.checkNodesInPlan(ctx, m, before.nodes(ctx, &resp.Diagnostics))...)
 	}
 	if !req.State.Raw.IsNull() {
-		var before groupModel
-		resp.Diagnostics.Append(req.State.Get(ctx, &before)...)
 		resp.Diagnostics.Append(before.failedOver(m.PreferredPrimary)...)
 		if before.Phase.IsNull() { // see readPart
 			resp.RequiresReplace.Append(path.Root("phase"))
@@ -106,6 +104,7 @@ func (m groupModel) failedOver(preferred types.String) (diags diag.Diagnostics) 
 	return diags
 }
 
+// asWarnings keeps errors from ending a plan.
 func asWarnings(found diag.Diagnostics) (warnings diag.Diagnostics) {
 	for _, d := range found {
 		if at, ok := d.(diag.DiagnosticWithPath); ok {
@@ -118,8 +117,10 @@ func asWarnings(found diag.Diagnostics) (warnings diag.Diagnostics) {
 }
 
 // checkNodesInPlan reports wrong machines as early as they can be read. What
-// cannot be read is checked again when it is applied.
-func (r *groupResource) checkNodesInPlan(ctx context.Context, m groupModel) (diags diag.Diagnostics) {
+// cannot be read is checked again when it is applied. A node that the group has
+// already is warned of: Terraform plans before it destroys, too, and a machine that
+// is gone must not be in the way.
+func (r *groupResource) checkNodesInPlan(ctx context.Context, m groupModel, before map[string]nodeModel) (diags diag.Diagnostics) {
 	if m.TableName.IsUnknown() || m.Name.IsUnknown() {
 		return nil
 	}
@@ -131,9 +132,19 @@ func (r *groupResource) checkNodesInPlan(ctx context.Context, m groupModel) (dia
 		if n.Instance == "" || n.ENI == "" {
 			continue
 		}
-		diags.Append(r.checkNode(ctx, n, owner{arn, m.Name.ValueString()})...)
+		found := r.checkNode(ctx, n, owner{arn, m.Name.ValueString()})
+		if before[n.ID].sameMachine(m.nodes(ctx, &diags)[n.ID]) {
+			found = asWarnings(found)
+		}
+		diags.Append(found...)
 	}
 	return diags
+}
+
+// sameMachine reports whether two declarations name the same machine in the same
+// place.
+func (n nodeModel) sameMachine(o nodeModel) bool {
+	return n.InstanceID.Equal(o.InstanceID) && n.NetworkInterfaceID.Equal(o.NetworkInterfaceID) && n.AvailabilityZone.Equal(o.AvailabilityZone)
 }
 
 func (r *groupResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {

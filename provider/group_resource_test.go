@@ -132,21 +132,27 @@ func TestGroup(t *testing.T) {
 	})
 }
 
-// A group whose machine is gone can be planned and destroyed, and a machine that
-// there is not is refused when it is applied.
+// A group whose machine is gone, and with it its tags, can be planned and
+// destroyed. Another machine that there is not is refused in the plan.
 func TestGroupOutlivesItsMachine(t *testing.T) {
 	a := startAWS(t).build(t)
 	terminate := func() {
-		_, err := a.ec2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{a.nodes["b"].instance}})
+		id := []string{a.nodes["b"].instance}
+		_, err := a.ec2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: id})
+		must(t, err)
+		must(t, ec2.NewInstanceTerminatedWaiter(a.ec2, func(o *ec2.InstanceTerminatedWaiterOptions) {
+			o.MinDelay, o.MaxDelay = 100*time.Millisecond, 200*time.Millisecond
+		}).Wait(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: id}, time.Minute))
+		_, err = a.ec2.DeleteTags(t.Context(), &ec2.DeleteTagsInput{Resources: id, Tags: []ec2types.Tag{{Key: aws.String(tagTable)}, {Key: aws.String(tagGroup)}}})
 		must(t, err)
 	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: factories(),
 		Steps: []resource.TestStep{
 			{Config: a.group(nil)},
+			{Config: a.group(func(c *groupConfig) { c.B.instance = "i-0123456789abcdef0" }), PlanOnly: true,
+				ExpectError: regexp.MustCompile(`There\s+is\s+no\s+instance\s+i-0123456789abcdef0`)},
 			{PreConfig: terminate, Config: a.group(nil), PlanOnly: true},
-			{Config: a.group(func(c *groupConfig) { c.B.instance = "i-0123456789abcdef0" }), ExpectError: regexp.MustCompile(`There\s+is\s+no\s+instance\s+i-0123456789abcdef0`)},
-			// and all is destroyed with that configuration
 		},
 	})
 }

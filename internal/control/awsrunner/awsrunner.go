@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -79,7 +78,7 @@ func (f *Factory) Group(ctx context.Context, group string) (*control.Runner, err
 		Clock:  f.clock,
 		Log:    f.log,
 	}
-	if topics := strings.FieldsFunc(c.Settings["notification_arns"], func(r rune) bool { return r == ',' }); len(topics) > 0 {
+	if topics := notify.Declared(c.Settings); len(topics) > 0 {
 		runner.Notifier = notify.Topics{API: f.sns, ARNs: topics}
 	}
 	return runner, nil
