@@ -52,6 +52,7 @@ func Load(ctx context.Context, o Options) (aws.Config, error) {
 	load := []func(*config.LoadOptions) error{
 		config.WithAPIOptions([]func(*smithymiddleware.Stack) error{
 			middleware.AddUserAgentKeyValue("hadr", o.Version),
+			PlainBody,
 		}),
 	}
 	if o.Region != "" {

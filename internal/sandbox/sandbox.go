@@ -16,7 +16,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/smithy-go/middleware"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/cloudwatch"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/control"
@@ -275,6 +277,7 @@ func (s *Sandbox) Config(region string) aws.Config {
 	cfg := aws.Config{
 		Region: region, BaseEndpoint: &s.Endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+		APIOptions:  []func(*middleware.Stack) error{awsclient.PlainBody},
 	}
 	if s.http == nil {
 		cfg.HTTPClient = &http.Client{Transport: wire.Direct(s.Handler())}
