@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
@@ -27,14 +28,19 @@ type Topics struct {
 }
 
 // Notify publishes an entry of a group's history on every topic, whatever the
-// others answer. Publishing may happen twice.
+// others answer, and whether they do: all are asked at once, so that a topic in
+// a Region that hangs uses up no other's time. Publishing may happen twice.
 func (t Topics) Notify(ctx context.Context, group string, e failover.Entry) error {
-	var failed []error
-	for _, topic := range t.ARNs {
-		if _, err := t.API.Publish(ctx, message(topic, group, e), inRegion(topic)); err != nil {
-			failed = append(failed, fmt.Errorf("publishing on %s: %w", topic, err))
-		}
+	failed := make([]error, len(t.ARNs))
+	var all sync.WaitGroup
+	for i, topic := range t.ARNs {
+		all.Go(func() {
+			if _, err := t.API.Publish(ctx, message(topic, group, e), inRegion(topic)); err != nil {
+				failed[i] = fmt.Errorf("publishing on %s: %w", topic, err)
+			}
+		})
 	}
+	all.Wait()
 	return errors.Join(failed...)
 }
 

@@ -3,9 +3,11 @@ package notify
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,17 +19,30 @@ import (
 
 // topics is SNS.
 type topics struct {
+	mu        sync.Mutex
 	published []*sns.PublishInput
-	regions   []string
-	broken    string // topic
+	regions   map[string]string // where each topic was asked
+	broken    string            // topic
+	silent    string            // topic that gives no answer
 }
 
-func (s *topics) Publish(_ context.Context, in *sns.PublishInput, opts ...func(*sns.Options)) (*sns.PublishOutput, error) {
+func (s *topics) Publish(ctx context.Context, in *sns.PublishInput, opts ...func(*sns.Options)) (*sns.PublishOutput, error) {
 	o := sns.Options{Region: "eu-central-1"}
 	for _, f := range opts {
 		f(&o)
 	}
-	s.published, s.regions = append(s.published, in), append(s.regions, o.Region)
+	if *in.TopicArn == s.silent {
+		<-ctx.Done()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.regions == nil {
+		s.regions = map[string]string{}
+	}
+	s.published, s.regions[*in.TopicArn] = append(s.published, in), o.Region
 	if *in.TopicArn == s.broken {
 		return nil, errors.New("AuthorizationError")
 	}
@@ -86,9 +101,26 @@ func TestEveryTopic(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), here) || strings.Contains(err.Error(), there) {
 		t.Errorf("error %v", err)
 	}
-	if got := fmt.Sprint(s.regions); got != "[eu-central-1 eu-west-1]" {
-		t.Errorf("asked in %s", got)
+	if want := map[string]string{here: "eu-central-1", there: "eu-west-1"}; !maps.Equal(s.regions, want) {
+		t.Errorf("asked in %v, want %v", s.regions, want)
 	}
+}
+
+// TestTopicWithoutAnAnswer: a topic in a Region that hangs uses up its own time
+// alone.
+func TestTopicWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
+		defer stop()
+		s := &topics{silent: here}
+		err := Topics{s, []string{here, there}}.Notify(ctx, "orders", blocked)
+		if len(s.published) != 1 || *s.published[0].TopicArn != there {
+			t.Errorf("published %d messages, want one on %s", len(s.published), there)
+		}
+		if err == nil || !strings.Contains(err.Error(), here) || strings.Contains(err.Error(), there) {
+			t.Errorf("error %v, want one that names %s alone", err, here)
+		}
+	})
 }
 
 // TestEveryEntryCanBePublished: SNS takes the message whatever an entry holds
