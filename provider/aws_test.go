@@ -16,9 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
 	simulator "github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/hosts/db2"
@@ -86,7 +88,8 @@ func useAWS(t *testing.T, c clock.Clock, url string) *testAWS {
 		t.Setenv(k, v)
 	}
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(testRegion),
-		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "secret", "")))
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "secret", "")),
+		config.WithAPIOptions([]func(*middleware.Stack) error{awsclient.PlainBody}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	iamapi "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go/middleware"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/landscape"
@@ -132,7 +134,8 @@ func BenchmarkMemory(b *testing.B) {
 	const calls = 100_000
 	for b.Loop() {
 		endpoint, pid := serve(b)
-		cfg := aws.Config{Region: "eu-central-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+		cfg := aws.Config{Region: "eu-central-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+			APIOptions: []func(*middleware.Stack) error{awsclient.PlainBody}}
 		x := newBenchmark(b, cfg, clock.System())
 		x.round(b, calls)
 		total, data := resident(b, pid)

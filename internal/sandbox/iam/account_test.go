@@ -11,7 +11,9 @@ import (
 	sqsapi "github.com/aws/aws-sdk-go-v2/service/sqs"
 	stsapi "github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/clock"
 	sandbox "github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/iam"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/sns"
@@ -68,7 +70,7 @@ func newLandscape(t *testing.T) *landscape {
 func (l *landscape) as(key, token string) caller {
 	c := aws.Config{
 		Region: "eu-west-1", BaseEndpoint: &l.url, Credentials: credentials.NewStaticCredentialsProvider(key, "secret", token),
-		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+		Retryer: func() aws.Retryer { return aws.NopRetryer{} }, APIOptions: []func(*middleware.Stack) error{awsclient.PlainBody},
 	}
 	return caller{IAM: iam.NewFromConfig(c), STS: stsapi.NewFromConfig(c), SQS: sqsapi.NewFromConfig(c)}
 }

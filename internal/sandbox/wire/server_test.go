@@ -19,7 +19,9 @@ import (
 	lambdaschemas "github.com/aws/aws-sdk-go-v2/service/lambda/schemas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	stsschemas "github.com/aws/aws-sdk-go-v2/service/sts/schemas"
+	"github.com/aws/smithy-go/middleware"
 
+	"github.com/hadr-dev/terraform-provider-hadr/internal/awsclient"
 	"github.com/hadr-dev/terraform-provider-hadr/internal/sandbox/wire"
 )
 
@@ -81,6 +83,7 @@ func serve(t *testing.T, opt wire.Options, svc ...*wire.Service) (aws.Config, *w
 		BaseEndpoint:     aws.String(h.URL),
 		RetryMaxAttempts: 1,
 		HTTPClient:       &http.Client{},
+		APIOptions:       []func(*middleware.Stack) error{awsclient.PlainBody},
 	}, s
 }
 
