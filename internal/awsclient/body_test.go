@@ -9,6 +9,7 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -49,6 +50,9 @@ func TestAnswerBeforeTheLastLookAtTheBody(t *testing.T) {
 	out, err := ssm.NewFromConfig(cfg).GetCommandInvocation(ctx, &ssm.GetCommandInvocationInput{
 		CommandId: aws.String("0b9e9e9e-0000-4000-8000-000000000001"), InstanceId: aws.String("i-0aaaaaaaaaaaaaaa1"),
 	})
+	if !answered.held.Load() {
+		t.Error("no write of a body was held up, so that nothing was tried")
+	}
 	if err := <-wrote; err != nil {
 		t.Errorf("writing the request ended with %v, which closes the connection", err)
 	}
@@ -60,6 +64,7 @@ func TestAnswerBeforeTheLastLookAtTheBody(t *testing.T) {
 type signal struct {
 	once sync.Once
 	c    chan struct{}
+	held atomic.Bool // somebody waited for it
 }
 
 func newSignal() *signal { return &signal{c: make(chan struct{})} }
@@ -75,6 +80,7 @@ type heldConn struct {
 func (c *heldConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	if strings.HasSuffix(string(p), "}") { // the headers go before, alone
+		c.until.held.Store(true)
 		<-c.until.c
 	}
 	return n, err

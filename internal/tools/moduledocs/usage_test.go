@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -124,7 +123,7 @@ func checkCall(t *testing.T, document string, call *hclsyntax.Block) string {
 		return ""
 	}
 	for argument := range call.Body.Attributes {
-		if module.Variables[argument] == nil && !slices.Contains([]string{"source", "version"}, argument) {
+		if module.Variables[argument] == nil && argument != "source" {
 			t.Errorf("%s: the module %s has no input %q", document, name[1], argument)
 		}
 	}
